@@ -1,0 +1,1 @@
+//! The heap model replayed from a trace, and its reports as data.

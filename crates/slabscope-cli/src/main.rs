@@ -1,0 +1,2 @@
+//! The slabscope program.
+fn main() {}

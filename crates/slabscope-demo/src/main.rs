@@ -1,0 +1,2 @@
+//! A real multi-threaded program on the slabscope allocator.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The slabscope heap: size classes, spans, page heap, thread caches, stacks.

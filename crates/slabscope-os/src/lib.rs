@@ -1,0 +1,13 @@
+//! The kernel, libc and the CPU, as the slabscope allocator needs them.
+//!
+//! The only crate that names libc or assembly. It allocates nothing on any heap, panics nowhere
+//! and leaves `errno` as it was.
+#![no_std]
+
+pub mod errno;
+pub mod futex;
+pub mod lock;
+pub mod map;
+
+/// Size of a kernel page, in bytes. x86-64 Linux has no other.
+pub const KERNEL_PAGE: usize = 4096;

@@ -1,0 +1,1 @@
+//! The slabscope recorder: per-CPU rings, clock, drainer, encoder.

@@ -1,0 +1,1 @@
+//! A reader of Go execution traces, with the AllocFree experiment.

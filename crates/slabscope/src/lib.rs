@@ -1,0 +1,1 @@
+//! An instrumented global allocator.

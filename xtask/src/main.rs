@@ -1,0 +1,2 @@
+//! The chores of the slabscope workspace as code.
+fn main() {}

@@ -64,7 +64,8 @@ mod tests {
     fn headers_are_laid_out_as_go_reads_them() {
         let mut bytes = [0; HEADER_MAX];
         let mut out = Buffer::new(&mut bytes);
-        let header = BatchHeader { kind: BatchKind::Experimental(1), generation: 3, thread: 300, time: 5 };
+        let header =
+            BatchHeader { kind: BatchKind::Experimental(1), generation: 3, thread: 300, time: 5 };
         assert!(header.write(&mut out, 7));
         assert_eq!(out.written(), [49, 1, 3, 0xac, 2, 5, 7]);
     }

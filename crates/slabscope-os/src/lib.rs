@@ -4,10 +4,23 @@
 //! and leaves `errno` as it was.
 #![no_std]
 
+pub mod barrier;
+pub mod clock;
+pub mod cpu;
+pub mod env;
 pub mod errno;
+mod fatal;
+pub mod file;
+pub mod fork;
 pub mod futex;
 pub mod lock;
 pub mod map;
+pub mod process;
+pub mod rseq;
+pub mod say;
+pub mod thread;
+
+pub use fatal::fatal;
 
 /// Size of a kernel page, in bytes. x86-64 Linux has no other.
 pub const KERNEL_PAGE: usize = 4096;

@@ -1,0 +1,99 @@
+//! The AllocFree experiment: its events with names for their arguments, and its side data.
+
+mod data;
+mod data_reader;
+
+pub use data::{Closing, GenerationData, Info, Problem, ProblemKind, Site, ThreadEntry, TypeEntry};
+
+use slabscope_wire::event::id;
+
+use crate::experiment::ExperimentalEvent;
+
+/// An event of the AllocFree experiment.
+///
+/// Ids are addresses less the generation's minimal heap address, over a unit that
+/// [`Info`] names: pages for spans, minimal alignments for objects and stacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocFree {
+    /// A span exists as tracing begins.
+    Span {
+        /// Which.
+        id: u64,
+        /// Its length in pages.
+        pages: u64,
+        /// What it holds; see [`slabscope_wire::alloc_free::class_of_kindclass`].
+        kindclass: u64,
+    },
+    /// A span was allocated.
+    SpanAlloc {
+        /// Which.
+        id: u64,
+        /// Its length in pages.
+        pages: u64,
+        /// What it holds; see [`slabscope_wire::alloc_free::class_of_kindclass`].
+        kindclass: u64,
+    },
+    /// A span is about to be freed.
+    SpanFree {
+        /// Which.
+        id: u64,
+    },
+    /// An object exists as tracing begins.
+    HeapObject {
+        /// Which.
+        id: u64,
+        /// Its type, or in our traces its site; 0 for none.
+        ty: u64,
+    },
+    /// An object was allocated.
+    HeapObjectAlloc {
+        /// Which.
+        id: u64,
+        /// Its type, or in our traces its site; 0 for none.
+        ty: u64,
+    },
+    /// An object is about to be freed.
+    HeapObjectFree {
+        /// Which.
+        id: u64,
+    },
+    /// A stack exists as tracing begins.
+    Stack {
+        /// Which.
+        id: u64,
+        /// The bit length of its size in bytes.
+        order: u64,
+    },
+    /// A stack was allocated.
+    StackAlloc {
+        /// Which.
+        id: u64,
+        /// The bit length of its size in bytes.
+        order: u64,
+    },
+    /// A stack is about to be freed.
+    StackFree {
+        /// Which.
+        id: u64,
+    },
+}
+
+impl AllocFree {
+    /// The event with names for its arguments; `None` for another experiment's.
+    #[inline]
+    pub fn from_event(event: &ExperimentalEvent) -> Option<AllocFree> {
+        let &[id, second, third, _] = event.raw_args();
+        Some(match event.id {
+            id::SPAN => AllocFree::Span { id, pages: second, kindclass: third },
+            id::SPAN_ALLOC => AllocFree::SpanAlloc { id, pages: second, kindclass: third },
+            id::SPAN_FREE => AllocFree::SpanFree { id },
+            id::HEAP_OBJECT => AllocFree::HeapObject { id, ty: second },
+            id::HEAP_OBJECT_ALLOC => AllocFree::HeapObjectAlloc { id, ty: second },
+            id::HEAP_OBJECT_FREE => AllocFree::HeapObjectFree { id },
+            id::GOROUTINE_STACK => AllocFree::Stack { id, order: second },
+            id::GOROUTINE_STACK_ALLOC => AllocFree::StackAlloc { id, order: second },
+            id::GOROUTINE_STACK_FREE => AllocFree::StackFree { id },
+            _ => return None,
+        })
+    }
+}

@@ -1,1 +1,29 @@
-//! The slabscope recorder: per-CPU rings, clock, drainer, encoder.
+//! The recorder: what happens between an event on an allocating thread and bytes in a trace file.
+//!
+//! A thread packs its event into a word or two ([`word`]) and pushes them onto the ring of the CPU
+//! it runs on ([`ring`]). One thread of our own, the drainer ([`drain`]), takes what all rings have
+//! committed, puts the runs of each thread in order, and writes them as the batches of a Go
+//! execution trace ([`encode`], [`generation`], [`output`]).
+//!
+//! It knows ids, sizes and orders as numbers and nothing of the heap they come from. It allocates
+//! on no heap: all its memory is mapped for it when a [`session`] begins.
+#![no_std]
+
+mod clock;
+pub mod counts;
+pub mod drain;
+pub mod emit;
+pub mod encode;
+pub mod generation;
+pub mod mapped;
+pub mod output;
+pub mod ring;
+pub mod session;
+pub mod site;
+pub mod thread_table;
+pub mod word;
+
+pub use counts::{EventKind, KINDS};
+pub use emit::Emitter;
+pub use session::{Config, Session, Signal, StartError, Summary};
+pub use slabscope_wire::alloc_free::EndReason;

@@ -1,0 +1,342 @@
+//! The drainer: one thread that turns what the rings hold into a trace file.
+//!
+//! It works in rounds. A round fixes a horizon, a moment before which no event can still appear;
+//! cuts each ring's words up to there into runs, one thread's events in a row; sorts the runs by
+//! thread and time, which puts every thread's events in its own order though it moved between CPUs
+//! (it runs on one at a time, so its runs do not overlap); and encodes them. It waits for nobody
+//! and takes no lock, so whoever waits for it waits for a disk at most.
+
+use core::sync::atomic::Ordering;
+use core::time::Duration;
+
+use crate::clock::{Anchor, Anchors};
+use crate::counts::{EventKind, KINDS};
+use crate::generation::Generation;
+use crate::mapped::{Mapped, Zeroed};
+use crate::output::Tally;
+use crate::ring::CAPACITY;
+use crate::session::Session;
+use crate::word::{self, Word};
+use slabscope_os::say;
+use slabscope_wire::alloc_free::EndReason;
+
+/// The pause between rounds when nobody is pressed.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Nanoseconds between two reports of the heap's size.
+const LIVE_EVERY_NS: u64 = 10_000_000;
+
+/// A run is a thread, a time and an event at least.
+const RUN_MIN: u64 = 3;
+
+/// Events of one thread that stand in a row in one ring.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    /// Ticks of the first event.
+    start: u64,
+    /// The words, by how many were pushed before them.
+    from: u64,
+    to: u64,
+    thread: u32,
+    ring: u32,
+}
+
+// SAFETY: made of numbers, for which zero is valid.
+unsafe impl Zeroed for Run {}
+
+/// How far a ring is read.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// Words taken so far.
+    taken: u64,
+    /// Words taken once this round is over.
+    next: u64,
+    /// Events taken so far.
+    records: u64,
+    /// The thread of the last event.
+    thread: u32,
+}
+
+// SAFETY: made of numbers, for which zero is valid.
+unsafe impl Zeroed for Place {}
+
+struct Drainer<'a> {
+    session: &'a Session,
+    generation: Generation<'a>,
+    anchors: Anchors,
+    places: Mapped<Place>,
+    runs: Mapped<Run>,
+    run_count: usize,
+    /// The last round's horizon, in ticks.
+    horizon: u64,
+    live: u64,
+    live_ns: u64,
+    events_in_generation: bool,
+}
+
+/// Drains `session` until it is told to end.
+pub(crate) fn run(session: &Session) {
+    let Some(mut drainer) = Drainer::new(session) else {
+        say::line(&["no memory for the trace's buffers; the program goes on without a trace"]);
+        session.set_failed();
+        return give_up(session);
+    };
+    loop {
+        // Looked at before the round, so that the last round sees all that was pushed before.
+        let ending = session.ending();
+        drainer.round();
+        session.signal().round_made();
+        if let Some(reason) = ending {
+            return drainer.finish(reason);
+        }
+        if drainer.generation.out.failure().is_some() && !session.has_failed() {
+            drainer.fail();
+        }
+        session.signal().pause(PAUSE);
+    }
+}
+
+/// Without buffers nothing can be written: wait for the end.
+fn give_up(session: &Session) {
+    while session.ending().is_none() {
+        session.signal().round_made();
+        session.signal().pause(PAUSE);
+    }
+}
+
+impl<'a> Drainer<'a> {
+    fn new(session: &'a Session) -> Option<Self> {
+        let rings = session.rings();
+        let anchor = Anchor::now(!rings.ticks_are_time());
+        Some(Drainer {
+            session,
+            generation: Generation::first(session, anchor.nanos)?,
+            anchors: Anchors::new(anchor),
+            places: Mapped::new(rings.count())?,
+            runs: Mapped::new(rings.count() * (CAPACITY / RUN_MIN + 2) as usize)?,
+            run_count: 0,
+            horizon: anchor.ticks,
+            live: u64::MAX,
+            live_ns: 0,
+            events_in_generation: false,
+        })
+    }
+
+    /// Takes everything that happened before now.
+    fn round(&mut self) {
+        let rings = self.session.rings();
+        let mut horizon = rings.horizon();
+        self.anchors.add(Anchor::now(!rings.ticks_are_time()));
+        for ring in (0..rings.count()).filter(|&ring| rings.is_cas(ring)) {
+            if let Some(bound) = self.hole_bound(ring) {
+                horizon = horizon.min(bound);
+            }
+        }
+        self.horizon = self.horizon.max(horizon);
+        self.run_count = 0;
+        for ring in 0..rings.count() {
+            self.collect(ring);
+        }
+        if let Some(runs) = self.runs.as_mut_slice().get_mut(..self.run_count) {
+            runs.sort_unstable_by_key(|run| (run.thread, run.start));
+        }
+        for index in 0..self.run_count {
+            if let Some(&run) = self.runs.get(index) {
+                self.encode(run);
+            }
+        }
+        for (ring, place) in self.places.as_mut_slice().iter_mut().enumerate() {
+            if place.next != place.taken {
+                rings.release(ring, place.taken, place.next);
+                place.taken = place.next;
+            }
+        }
+        self.after_round();
+    }
+
+    /// If a record of `ring` has its place and not yet its words: the time of the one before it,
+    /// which is a bound from below on its own.
+    fn hole_bound(&self, ring: usize) -> Option<u64> {
+        let rings = self.session.rings();
+        let place = self.places.get(ring)?;
+        let end = place.taken + rings.available(ring, place.taken);
+        let (mut at, mut last) = (place.taken, self.horizon);
+        while at < end {
+            if rings.word(ring, at) == 0 {
+                return Some(last);
+            }
+            if let Word::Time(ticks) = word::decode(rings.word(ring, at + 1)) {
+                last = last.max(ticks);
+            }
+            at += 3;
+            // The second word of an event; the next record would begin with a run.
+            if at < end && matches!(word::decode(rings.word(ring, at)), Word::Argument(_)) {
+                at += 1;
+            }
+        }
+        None
+    }
+
+    /// Cuts the words of `ring` up to the horizon into runs.
+    fn collect(&mut self, ring: usize) {
+        let rings = self.session.rings();
+        let Some(&place) = self.places.get(ring) else { return };
+        let end = place.taken + rings.available(ring, place.taken);
+        let (mut at, mut thread) = (place.taken, place.thread);
+        let mut records = place.records;
+        let mut run: Option<Run> = None;
+        // Where the record being read began, and whose the one before it was.
+        let mut record = (at, thread);
+        while at < end {
+            match word::decode(rings.word(ring, at)) {
+                Word::Run(next) => {
+                    record = (at, thread);
+                    thread = next;
+                }
+                Word::Time(ticks) => {
+                    if !matches!(word::decode(rings.word(ring, record.0)), Word::Run(_))
+                        || record.0 + 1 != at
+                    {
+                        record = (at, thread);
+                    }
+                    if ticks > self.horizon {
+                        break;
+                    }
+                    if run.is_none_or(|run| run.thread != thread) {
+                        self.keep(run.take(), record.0);
+                        let ring = ring as u32;
+                        run = Some(Run { start: ticks, from: at, to: at, thread, ring });
+                    }
+                }
+                Word::Event { .. } => records += 1,
+                Word::Argument(_) => {}
+                Word::Hole => break,
+                // A committed word is one of the above; what is not was never written by us.
+                Word::Unknown => slabscope_os::fatal(&["a ring holds a word nobody wrote"]),
+            }
+            at += 1;
+            record = if at < end { record } else { (at, thread) };
+        }
+        self.keep(run, record.0);
+        if let Some(place) = self.places.as_mut_slice().get_mut(ring) {
+            *place = Place { taken: place.taken, next: record.0, records, thread: record.1 };
+        }
+    }
+
+    fn keep(&mut self, run: Option<Run>, to: u64) {
+        let Some(run) = run else { return };
+        if let Some(slot) = self.runs.as_mut_slice().get_mut(self.run_count) {
+            *slot = Run { to, ..run };
+            self.run_count += 1;
+        }
+    }
+
+    /// Writes the events of one run.
+    fn encode(&mut self, run: Run) {
+        let (rings, ring) = (self.session.rings(), run.ring as usize);
+        let entry = self.session.threads().get(run.thread);
+        let thread = entry.id.load(Ordering::Relaxed);
+        let failed = self.session.has_failed();
+        let number = self.generation.number;
+        entry.generation.store(number, Ordering::Relaxed);
+        self.events_in_generation = true;
+        let (mut at, mut ns) = (run.from, 0);
+        while at < run.to {
+            match word::decode(rings.word(ring, at)) {
+                Word::Time(ticks) => ns = self.anchors.nanos(ticks),
+                Word::Event { kind, id, site } => {
+                    let argument = match word::decode(rings.word(ring, at + 1)) {
+                        Word::Argument(value) => value,
+                        _ => 0,
+                    };
+                    let (arguments, len) = arguments(kind, id, site, argument);
+                    let arguments = arguments.get(..len).unwrap_or_default();
+                    if !failed {
+                        self.generation.note_site(site);
+                        let Generation { batch, out, .. } = &mut self.generation;
+                        batch.event(out, number, thread, ns, kind, arguments);
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// What a round ends with: sites, the size of the heap, and a new generation when it is time.
+    fn after_round(&mut self) {
+        if self.session.has_failed() {
+            return;
+        }
+        let generation = &mut self.generation;
+        generation.batch.close(&mut generation.out, generation.number);
+        generation.write_sites();
+        let now_ns = self.anchors.nanos(self.horizon);
+        if now_ns.saturating_sub(self.live_ns) > LIVE_EVERY_NS {
+            let live = self.session.live();
+            if live != self.live {
+                generation.write_live(now_ns, live);
+                (self.live, self.events_in_generation) = (live, true);
+            }
+            self.live_ns = now_ns;
+        }
+        if self.events_in_generation && generation.is_full(now_ns) {
+            generation.next(now_ns);
+            // The heap's size is said again in each generation.
+            (self.live, self.events_in_generation) = (u64::MAX, false);
+        }
+    }
+
+    /// The file takes no more: from now on everything is counted as lost.
+    fn fail(&mut self) {
+        self.session.set_failed();
+        let why = self.generation.out.failure().map_or("the kernel refused", |error| error.text());
+        say::line(&[
+            "writing the trace failed: ",
+            why,
+            "; the trace ends here and can be read, the program goes on",
+        ]);
+        let places = &self.places;
+        self.generation.end_after_failure(places.iter().map(|place| place.records));
+    }
+
+    fn finish(mut self, reason: EndReason) {
+        let failed = self.session.has_failed();
+        let reason = if failed { EndReason::WriteFailed } else { reason };
+        let now_ns = self.anchors.nanos(self.horizon);
+        if !failed {
+            self.generation.write_live(now_ns, self.session.live());
+        }
+        let places = &self.places;
+        self.generation.finish(reason, places.iter().map(|place| place.records));
+        if self.generation.out.failure().is_some() && !failed {
+            self.fail();
+        }
+        for (lost, (kind, in_file)) in
+            self.session.lost.iter().zip(KINDS.into_iter().zip(self.generation.out.events()))
+        {
+            let happened = self.session.happened(kind);
+            lost.store(happened.saturating_sub(in_file), Ordering::Relaxed);
+        }
+        let failure = self.generation.out.failure().map_or(0, |error| error.0.max(1));
+        self.session.failure.store(failure as u32, Ordering::Relaxed);
+        self.session.written.store(self.generation.out.position(), Ordering::Relaxed);
+    }
+}
+
+/// The arguments of an event as the format has them, and how many count.
+fn arguments(kind: EventKind, id: u64, site: u32, argument: u64) -> ([u64; 3], usize) {
+    match kind {
+        EventKind::Span | EventKind::SpanAlloc => {
+            let (pages, kindclass) = word::split_span_argument(argument);
+            ([id, pages, kindclass], 3)
+        }
+        EventKind::Object | EventKind::ObjectAlloc => ([id, u64::from(site), 0], 2),
+        EventKind::SpanFree | EventKind::ObjectFree => ([id, 0, 0], 1),
+        EventKind::Stack | EventKind::StackAlloc => ([argument, id, 0], 2),
+        EventKind::StackFree => ([argument, 0, 0], 1),
+    }
+}
+
+/// So that a tally has a place for each kind.
+const _: () = assert!(size_of::<Tally>() == 9 * size_of::<u64>());

@@ -1,0 +1,147 @@
+//! The nine events, as the allocator calls them.
+//!
+//! "Exists" and "alloc" follow the operation, "free" comes before it: an address that was given
+//! back may be another thread's before the event is written. Ids, kindclasses and orders are Go's
+//! (`slabscope_wire::alloc_free`).
+
+use core::sync::atomic::Ordering;
+use core::time::Duration;
+
+use slabscope_os::{cpu, futex};
+
+use crate::counts::EventKind;
+use crate::ring::{PRESSED, Pushed};
+use crate::session::Session;
+use crate::thread_table::{ThreadEntry, add_own};
+use crate::word;
+
+/// Emits the events of one operation of one thread.
+#[derive(Debug)]
+pub struct Emitter<'a> {
+    session: &'a Session,
+    entry: &'a ThreadEntry,
+    thread: u32,
+    /// Whether the operation interrupted another of the same thread, whose counters are then not
+    /// ours to write.
+    reentrant: bool,
+    pressed: bool,
+}
+
+impl<'a> Emitter<'a> {
+    /// For an operation of the thread with this number.
+    #[inline]
+    pub fn new(session: &'a Session, thread: u32) -> Self {
+        let entry = session.threads().get(thread);
+        Emitter { session, entry, thread, reentrant: thread == 0, pressed: false }
+    }
+
+    /// For an operation that interrupted another of its thread.
+    pub fn reentrant(session: &'a Session, thread: u32) -> Self {
+        Emitter { reentrant: true, ..Emitter::new(session, thread) }
+    }
+
+    /// Whether the thread should wait for the drainer once its operation is over.
+    #[inline]
+    pub fn pressed(&self) -> bool {
+        self.pressed
+    }
+
+    /// An object exists since before the trace; its requested size is not known.
+    pub fn object_exists(&mut self, id: u64) {
+        self.push(EventKind::Object, word::event(EventKind::Object, id, 0), 0);
+    }
+
+    /// An object of `size` bytes at `align` was allocated in a slot of `slot` bytes.
+    #[inline]
+    pub fn object_alloc(&mut self, id: u64, size: usize, align: usize, slot: usize) {
+        let site = self.session.sites().intern(size, align);
+        self.push(EventKind::ObjectAlloc, word::event(EventKind::ObjectAlloc, id, site), 0);
+        if self.reentrant {
+            self.session.shared().allocated.fetch_add(slot as u64, Ordering::Relaxed);
+        } else {
+            add_own(&self.entry.allocated, slot as u64);
+        }
+    }
+
+    /// An object in a slot of `slot` bytes is about to be freed.
+    #[inline]
+    pub fn object_free(&mut self, id: u64, slot: usize) {
+        self.push(EventKind::ObjectFree, word::event(EventKind::ObjectFree, id, 0), 0);
+        if self.reentrant {
+            self.session.shared().freed.fetch_add(slot as u64, Ordering::Relaxed);
+        } else {
+            add_own(&self.entry.freed, slot as u64);
+        }
+    }
+
+    /// A span exists since before the trace.
+    pub fn span_exists(&mut self, id: u64, pages: u64, kindclass: u64) {
+        self.span(EventKind::Span, id, pages, kindclass);
+    }
+
+    /// A span was allocated.
+    pub fn span_alloc(&mut self, id: u64, pages: u64, kindclass: u64) {
+        self.span(EventKind::SpanAlloc, id, pages, kindclass);
+    }
+
+    /// A span is about to be freed.
+    pub fn span_free(&mut self, id: u64) {
+        self.push(EventKind::SpanFree, word::event(EventKind::SpanFree, id, 0), 0);
+    }
+
+    /// A stack exists since before the trace.
+    pub fn stack_exists(&mut self, id: u64, order: u64) {
+        self.stack(EventKind::Stack, id, order);
+    }
+
+    /// A stack was allocated, or a thread with a stack of its own appeared.
+    pub fn stack_alloc(&mut self, id: u64, order: u64) {
+        self.stack(EventKind::StackAlloc, id, order);
+    }
+
+    /// A stack is about to be freed, or its thread to end.
+    pub fn stack_free(&mut self, id: u64) {
+        self.stack(EventKind::StackFree, id, 0);
+    }
+
+    fn span(&mut self, kind: EventKind, id: u64, pages: u64, kindclass: u64) {
+        let argument = word::argument(word::span_argument(pages, kindclass));
+        self.push(kind, word::event(kind, id, 0), argument);
+    }
+
+    /// Stacks may lie anywhere, below the heap too, so their ids need the longer word.
+    fn stack(&mut self, kind: EventKind, id: u64, order: u64) {
+        self.push(kind, word::event(kind, order, 0), word::argument(id));
+    }
+
+    #[inline]
+    fn push(&mut self, kind: EventKind, first: u64, second: u64) {
+        if self.reentrant {
+            self.session.shared().counts.add_shared(kind, 1);
+        } else {
+            self.entry.counts.add_own(kind);
+        }
+        match self.session.rings().push(self.thread, first, second) {
+            Pushed::Done(used) => self.pressed |= used > PRESSED,
+            _ => self.push_slow(first, second),
+        }
+    }
+
+    /// The ring is full in the middle of an operation. Once the file takes no more the event is
+    /// dropped: it was counted as happened, and so shows as lost. Until then: the drainer waits for no thread, so waiting
+    /// for it here ends; but threads at the safepoint wait for us, which is why the room above
+    /// [`PRESSED`] makes this rare.
+    #[cold]
+    fn push_slow(&mut self, first: u64, second: u64) {
+        self.pressed = true;
+        while !self.session.has_failed() {
+            let round = self.session.signal().rounds();
+            self.session.signal().nudge();
+            cpu::give_way();
+            if let Pushed::Done(_) = self.session.rings().push(self.thread, first, second) {
+                return;
+            }
+            futex::wait(round.0, round.1, Duration::from_millis(1));
+        }
+    }
+}

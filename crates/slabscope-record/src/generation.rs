@@ -1,0 +1,368 @@
+//! Generations: the self-contained parts of a trace, and the tables that make them so.
+//!
+//! A generation begins with the clock, then says where the heap lies and how the trace is made;
+//! sites follow in the round that first saw them, threads at its end. The last one carries the
+//! closing counts. One thread of the format's own, the control thread, owns processor 0 and
+//! goroutine 1, since only a goroutine on a processor may report the size of the heap.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use slabscope_os::file::{read_link, read_whole};
+use slabscope_os::{clock, process, say::Decimal};
+use slabscope_wire::alloc_free::{EndReason, OBJECT_ALIGN, PAGE_SIZE, STACK_ALIGN, data};
+use slabscope_wire::batch::{BatchHeader, BatchKind, NO_THREAD, PAYLOAD_MAX};
+use slabscope_wire::buffer::Buffer;
+use slabscope_wire::event::id;
+use slabscope_wire::header;
+use slabscope_wire::size_class::SizeClass;
+
+use crate::counts::KINDS;
+use crate::encode::{Batch, DataBatch};
+use crate::mapped::Mapped;
+use crate::output::{Output, Tally};
+use crate::ring::Protocol;
+use crate::session::Session;
+use crate::site::SiteTable;
+
+/// A generation is cut when it has this many bytes; Go's reader keeps one whole in memory.
+const BYTES_MAX: u64 = 32 << 20;
+
+/// A generation is cut when it spans this many nanoseconds.
+const NANOS_MAX: u64 = 1_000_000_000;
+
+/// Ticks a second in the file: its times are nanoseconds of the monotonic clock.
+const FREQUENCY: u64 = 1_000_000_000;
+
+/// Room for the closing counts, in bytes.
+const CLOSING_MAX: usize = 2048;
+
+const GO_RUNNING: u64 = 2;
+const PROC_RUNNING: u64 = 1;
+
+/// Writes the current generation.
+#[derive(Debug)]
+pub(crate) struct Generation<'a> {
+    session: &'a Session,
+    pub(crate) out: Output,
+    pub(crate) batch: Batch,
+    pub(crate) number: u64,
+    start_ns: u64,
+    /// Where in the file it begins.
+    start_at: u64,
+    scratch: Mapped<u8>,
+    /// For each site, the generation that last wrote it. Atomic only to be mapped.
+    site_written: Mapped<AtomicU32>,
+    /// Sites seen and not yet written in this generation: `site_new[..site_new_count]`.
+    site_new: Mapped<AtomicU32>,
+    site_new_count: usize,
+    control: u64,
+    control_known: bool,
+    /// Where the end was written, after a failure.
+    end_at: Option<u64>,
+}
+
+impl<'a> Generation<'a> {
+    /// The first generation of a trace, in a file that has nothing yet.
+    pub(crate) fn first(session: &'a Session, start_ns: u64) -> Option<Self> {
+        let mut generation = Generation {
+            session,
+            out: Output::new(session.file())?,
+            batch: Batch::new()?,
+            number: 0,
+            start_ns,
+            start_at: 0,
+            scratch: Mapped::new(PAYLOAD_MAX)?,
+            site_written: Mapped::new(SiteTable::number_max() + 1)?,
+            site_new: Mapped::new(SiteTable::number_max() + 1)?,
+            site_new_count: 0,
+            control: slabscope_os::thread::id(),
+            control_known: false,
+            end_at: None,
+        };
+        generation.out.bytes(&header::BYTES);
+        generation.begin(start_ns);
+        Some(generation)
+    }
+
+    /// Whether it has grown to where a new one should begin.
+    pub(crate) fn is_full(&self, now_ns: u64) -> bool {
+        self.out.position() - self.start_at > BYTES_MAX
+            || now_ns.saturating_sub(self.start_ns) > NANOS_MAX
+    }
+
+    /// Ends this generation and begins the next; every event so far is before `now_ns`.
+    pub(crate) fn next(&mut self, now_ns: u64) {
+        self.end_tables();
+        self.out.bytes(&[id::END_OF_GENERATION]);
+        self.begin(now_ns);
+    }
+
+    /// Notes that an event of this generation names `site`.
+    #[inline]
+    pub(crate) fn note_site(&mut self, site: u32) {
+        let Some(written) = self.site_written.get(site as usize) else { return };
+        if written.load(Ordering::Relaxed) == self.number as u32 || site == 0 {
+            return;
+        }
+        written.store(self.number as u32, Ordering::Relaxed);
+        if let Some(slot) = self.site_new.get(self.site_new_count) {
+            slot.store(site, Ordering::Relaxed);
+            self.site_new_count += 1;
+        }
+    }
+
+    /// Writes the sites noted since the last call, for us and, as types, for Go's consumers.
+    pub(crate) fn write_sites(&mut self) {
+        let sites = self.site_new.get(..self.site_new_count).unwrap_or_default();
+        self.site_new_count = 0;
+        if sites.is_empty() {
+            return;
+        }
+        let numbers = || sites.iter().map(|site| site.load(Ordering::Relaxed));
+        let table = self.session.sites();
+        let scratch = self.scratch.as_mut_slice();
+        let mut batch =
+            DataBatch::new(&mut self.out, self.number, self.start_ns, data::SITES, scratch);
+        for (number, site) in numbers().filter_map(|n| Some((u64::from(n), table.get(n)?))) {
+            batch.record(|b| {
+                b.varint(number) && b.varint(site.size) && b.varint(site.align) && b.varint(0)
+            });
+        }
+        batch.close();
+        let scratch = self.scratch.as_mut_slice();
+        let mut batch =
+            DataBatch::new(&mut self.out, self.number, self.start_ns, data::TYPES, scratch);
+        for (number, site) in numbers().filter_map(|n| Some((u64::from(n), table.get(n)?))) {
+            let size = Decimal::new(site.size);
+            let align = Decimal::new(site.align);
+            let parts = ["size ", size.as_str(), " align ", align.as_str()];
+            let len: usize = parts.iter().map(|part| part.len()).sum();
+            batch.record(|b| {
+                let head = [number, 0, site.size, 0, len as u64];
+                head.iter().all(|&n| b.varint(n))
+                    && parts.iter().all(|part| b.bytes(part.as_bytes()))
+            });
+        }
+        batch.close();
+    }
+
+    /// Writes the size of the live heap, as of `now_ns`; every event so far is before that.
+    pub(crate) fn write_live(&mut self, now_ns: u64, bytes: u64) {
+        let (out, number, control) = (&mut self.out, self.number, self.control);
+        if !self.control_known {
+            self.control_known = true;
+            self.batch.raw(out, number, control, now_ns, id::PROC_STATUS, &[0, PROC_RUNNING]);
+            self.batch.raw(out, number, control, now_ns, id::GO_STATUS, &[1, control, GO_RUNNING]);
+        }
+        self.batch.raw(out, number, control, now_ns, id::HEAP_ALLOC, &[bytes]);
+        self.batch.close(out, number);
+    }
+
+    /// Ends the trace. `records` are the events of each ring.
+    pub(crate) fn finish(&mut self, reason: EndReason, records: impl Iterator<Item = u64> + Clone) {
+        if self.out.failure().is_none() {
+            self.end_tables();
+            let mut payload = [0; CLOSING_MAX];
+            let len = self.closing(&mut payload, reason, records.clone());
+            let payload = payload.get(..len).unwrap_or_default();
+            let header = self.experimental_header();
+            self.out.batch(&header, payload, &Tally::default());
+            self.out.bytes(&[id::END_OF_GENERATION]);
+            self.out.flush();
+        }
+        if self.out.failure().is_some() {
+            self.end_after_failure(records);
+        }
+    }
+
+    /// Ends a file that takes no more: with what it has, and closing counts that say what it lacks.
+    /// If not even they fit, the last chunk makes way for them. A second call writes them anew.
+    pub(crate) fn end_after_failure(&mut self, records: impl Iterator<Item = u64> + Clone) {
+        let at = *self.end_at.get_or_insert(self.out.position());
+        if !self.write_end_at(at, records.clone()) {
+            self.out.cut_last();
+            let at = self.out.position();
+            self.end_at = Some(at);
+            self.write_end_at(at, records);
+        }
+    }
+
+    /// Writes what ends a file that was cut to `at` bytes: the rest of the generation it was cut
+    /// in, or one of its own.
+    fn write_end_at(&mut self, at: u64, records: impl Iterator<Item = u64>) -> bool {
+        let (mut payload, mut end) = ([0; CLOSING_MAX], [0; 2 * CLOSING_MAX]);
+        let mut out = Buffer::new(&mut end);
+        let mut fits = true;
+        if at < header::LEN as u64 {
+            fits = out.bytes(&header::BYTES);
+        }
+        if at <= self.start_at {
+            let len = self.sync(&mut payload);
+            let sync = payload.get(..len).unwrap_or_default();
+            fits = fits && self.normal_header().write(&mut out, len) && out.bytes(sync);
+        }
+        let len = self.closing(&mut payload, EndReason::WriteFailed, records);
+        let closing = payload.get(..len).unwrap_or_default();
+        fits = fits
+            && self.experimental_header().write(&mut out, len)
+            && out.bytes(closing)
+            && out.byte(id::END_OF_GENERATION);
+        fits && self.out.write_end(at, out.written())
+    }
+
+    fn begin(&mut self, start_ns: u64) {
+        self.number += 1;
+        self.start_ns = start_ns;
+        self.start_at = self.out.position();
+        self.control_known = false;
+        let mut payload = [0; 64];
+        let len = self.sync(&mut payload);
+        let sync = payload.get(..len).unwrap_or_default();
+        let header = self.normal_header();
+        self.out.batch(&header, sync, &Tally::default());
+        self.write_info();
+        self.write_build();
+        self.write_size_classes();
+    }
+
+    fn end_tables(&mut self) {
+        self.batch.close(&mut self.out, self.number);
+        self.write_sites();
+        self.write_threads();
+    }
+
+    fn normal_header(&self) -> BatchHeader {
+        BatchHeader {
+            kind: BatchKind::Normal,
+            generation: self.number,
+            thread: NO_THREAD,
+            time: self.start_ns,
+        }
+    }
+
+    fn experimental_header(&self) -> BatchHeader {
+        let kind = BatchKind::Experimental(slabscope_wire::alloc_free::EXPERIMENT);
+        BatchHeader { kind, ..self.normal_header() }
+    }
+
+    /// The clock of the generation: ticks a second, and its start on the other clocks.
+    fn sync(&self, payload: &mut [u8]) -> usize {
+        let wall = clock::wall();
+        let passed = clock::monotonic_ns().saturating_sub(self.start_ns);
+        let wall_ns = (wall.seconds * 1_000_000_000 + u64::from(wall.nanos)).saturating_sub(passed);
+        let mut out = Buffer::new(payload);
+        let fits = out.byte(id::SYNC)
+            && out.byte(id::FREQUENCY)
+            && out.varint(FREQUENCY)
+            && out.byte(id::CLOCK_SNAPSHOT)
+            && out.varint(0)
+            && out.varint(self.start_ns)
+            && out.varint(wall_ns / 1_000_000_000)
+            && out.varint(wall_ns % 1_000_000_000);
+        debug_assert!(fits, "the clock fits its buffer");
+        out.len()
+    }
+
+    fn write_info(&mut self) {
+        let base = self.session.heap_base();
+        let mut batch = self.data(data::INFO);
+        batch.record(|b| {
+            [base, PAGE_SIZE, OBJECT_ALIGN, STACK_ALIGN].iter().all(|&number| b.varint(number))
+        });
+        batch.close();
+    }
+
+    fn write_build(&mut self) {
+        let session = self.session;
+        let (mut exe, mut command) = ([0; 4096], [0; 4096]);
+        let exe_len = read_link(c"/proc/self/exe", &mut exe).unwrap_or(0);
+        let command_len = read_whole(c"/proc/self/cmdline", &mut command).unwrap_or(0);
+        for byte in &mut command {
+            if *byte == 0 {
+                *byte = b' ';
+            }
+        }
+        let command = command.get(..command_len).unwrap_or_default().trim_ascii_end();
+        let pid = Decimal::new(process::id());
+        let rings = Decimal::new(session.rings().count() as u64 - 1);
+        let control = Decimal::new(self.control);
+        let rows: [(&str, &[u8]); 9] = [
+            ("writer", session.writer()),
+            ("executable", exe.get(..exe_len).unwrap_or_default()),
+            ("command", command),
+            ("pid", pid.as_str().as_bytes()),
+            ("options", session.options()),
+            ("rings", protocol_name(session).as_bytes()),
+            ("cpus", rings.as_str().as_bytes()),
+            ("clock", if session.rings().ticks_are_time() { b"tsc" } else { b"monotonic" }),
+            ("control thread", control.as_str().as_bytes()),
+        ];
+        let mut batch = self.data(data::BUILD);
+        for (key, value) in rows {
+            batch.record(|b| b.text(key.as_bytes()) && b.text(value));
+        }
+        batch.close();
+    }
+
+    fn write_size_classes(&mut self) {
+        let mut batch = self.data(data::SIZE_CLASSES);
+        for class in SizeClass::all() {
+            batch.record(|b| {
+                b.varint(class.slot_size() as u64) && b.varint(class.span_pages() as u64)
+            });
+        }
+        batch.close();
+    }
+
+    fn write_threads(&mut self) {
+        let (session, number) = (self.session, self.number);
+        let mut batch = self.data(data::THREADS);
+        for (_, entry) in session.threads().iter() {
+            if entry.generation.load(Ordering::Relaxed) != number {
+                continue;
+            }
+            let name = entry.name();
+            let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+            let numbers =
+                [&entry.id, &entry.start_ns, &entry.end_ns].map(|n| n.load(Ordering::Relaxed));
+            batch.record(|b| numbers.iter().all(|&n| b.varint(n)) && b.text(name));
+        }
+        batch.close();
+    }
+
+    fn closing(
+        &self,
+        payload: &mut [u8],
+        reason: EndReason,
+        records: impl Iterator<Item = u64>,
+    ) -> usize {
+        let mut out = Buffer::new(payload);
+        let mut fits = out.byte(data::CLOSING) && out.varint(reason as u64);
+        for (kind, in_file) in KINDS.into_iter().zip(self.out.events()) {
+            let happened = self.session.happened(kind);
+            fits = fits
+                && out.varint(u64::from(kind.wire_id()))
+                && out.varint(happened)
+                && out.varint(happened.saturating_sub(in_file));
+        }
+        for (cpu, records) in (0_u64..).zip(records) {
+            // Machines with more CPUs than fit lose the tail of this list, nothing else.
+            let _ = out.record(|b| b.varint(cpu) && b.varint(records));
+        }
+        debug_assert!(fits, "the closing counts fit their buffer");
+        out.len()
+    }
+
+    fn data(&mut self, kind: u8) -> DataBatch<'_> {
+        let scratch = self.scratch.as_mut_slice();
+        DataBatch::new(&mut self.out, self.number, self.start_ns, kind, scratch)
+    }
+}
+
+fn protocol_name(session: &Session) -> &'static str {
+    match (session.rings().protocol(), session.force_cas()) {
+        (Protocol::Rseq(_), _) => "rseq",
+        (Protocol::Cas, true) => "cas (forced)",
+        (Protocol::Cas, false) => "cas",
+    }
+}

@@ -2,11 +2,18 @@
 #![forbid(unsafe_code)]
 
 pub mod alloc_free;
+mod batch;
+mod clock;
+mod cursor;
+pub mod dump;
 mod error;
 mod event;
 mod experiment;
+mod frontier;
+mod generation;
 mod id;
 mod limits;
+mod order;
 mod reader;
 mod stack;
 mod sync;

@@ -1,0 +1,179 @@
+//! A place in the events of one thread.
+
+use slabscope_wire::event::{self, ARGS_MAX, TABLE};
+use slabscope_wire::varint;
+
+use crate::batch::Batch;
+use crate::clock::Clock;
+use crate::error::ErrorKind;
+use crate::id::{ThreadId, Time};
+
+/// An event as it stands in the file, but for its time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawEvent {
+    pub(crate) time: Time,
+    pub(crate) args: [u64; ARGS_MAX],
+    pub(crate) id: u8,
+}
+
+/// A place in the events of one thread in one generation, with the event that stands there.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    pub(crate) thread: ThreadId,
+    /// The thread's place among the states of threads, once it is known there.
+    pub(crate) state: Option<usize>,
+    pub(crate) event: RawEvent,
+    /// Which of the thread's batches.
+    batch: usize,
+    /// Where in it the next event stands, in bytes.
+    at: usize,
+    /// Time of the last event; 0 at the start of a batch.
+    last: Time,
+}
+
+const NOTHING: RawEvent = RawEvent { time: Time(0), args: [0; ARGS_MAX], id: 0 };
+
+impl Cursor {
+    /// A cursor before the first event of `thread`.
+    pub(crate) fn new(thread: ThreadId) -> Self {
+        Cursor { thread, state: None, event: NOTHING, batch: 0, at: 0, last: Time(0) }
+    }
+
+    /// Where in the file the byte after the cursor's event stands.
+    pub(crate) fn offset(&self, batches: &[Batch<'_>]) -> usize {
+        batches.get(self.batch).map_or(0, |batch| batch.offset + self.at)
+    }
+
+    /// Moves to the thread's next event; `false` when there is none.
+    #[inline]
+    pub(crate) fn advance(
+        &mut self,
+        batches: &[Batch<'_>],
+        clock: Clock,
+    ) -> Result<bool, ErrorKind> {
+        let batch = loop {
+            match batches.get(self.batch) {
+                None => return Ok(false),
+                Some(batch) if batch.payload.len() > self.at => break batch,
+                Some(_) => {
+                    self.batch += 1;
+                    self.at = 0;
+                    self.last = Time(0);
+                }
+            }
+        };
+        // Go takes a last time of 0 for none, also where it is a time; the batch's is the same.
+        if self.last == Time(0) {
+            self.last = clock.time(batch.time);
+        }
+        let (dt, len) = decode(batch.payload.get(self.at..).unwrap_or_default(), &mut self.event)?;
+        self.event.time = Time(clock.time(dt).0.wrapping_add(self.last.0));
+        self.last = self.event.time;
+        self.at += len;
+        Ok(true)
+    }
+}
+
+/// How many arguments a timed event has, by number; [`NO_EVENT`] for what is none.
+static ARG_COUNTS: [u8; 256] = {
+    let mut counts = [NO_EVENT; 256];
+    let mut row = 0;
+    while row < TABLE.len() {
+        let spec = &TABLE[row];
+        if spec.is_timed() {
+            counts[spec.id as usize] = spec.args.len() as u8;
+        }
+        row += 1;
+    }
+    counts
+};
+
+const NO_EVENT: u8 = u8::MAX;
+
+/// Decodes the event at the start of `bytes` into `event`, but for its time; returns the time
+/// since the last one, in ticks, and the event's length in bytes.
+#[inline]
+fn decode(bytes: &[u8], event: &mut RawEvent) -> Result<(u64, usize), ErrorKind> {
+    let Some(&id) = bytes.first() else {
+        return Err(ErrorKind::BrokenEvent(0));
+    };
+    let count = ARG_COUNTS[usize::from(id)];
+    if count == NO_EVENT {
+        return Err(match event::spec(id) {
+            Some(_) => ErrorKind::UntimedEvent(id),
+            None => ErrorKind::UnknownEvent(id),
+        });
+    }
+    event.id = id;
+    event.args = [0; ARGS_MAX];
+    let mut at = 1;
+    let dt = number(bytes, &mut at).ok_or(ErrorKind::BrokenEvent(id))?;
+    for arg in event.args.iter_mut().take(usize::from(count)) {
+        *arg = number(bytes, &mut at).ok_or(ErrorKind::BrokenEvent(id))?;
+    }
+    Ok((dt, at))
+}
+
+/// The number at `at`, which moves behind it; `None` when it is cut off or too large.
+#[inline]
+fn number(bytes: &[u8], at: &mut usize) -> Option<u64> {
+    let rest = bytes.get(*at..)?;
+    let &first = rest.first()?;
+    if first < 0x80 {
+        *at += 1;
+        return Some(u64::from(first));
+    }
+    if let Some(&word) = rest.first_chunk::<8>() {
+        let word = u64::from_le_bytes(word);
+        // The last byte of a number is the first without its top bit.
+        let ends = !word & 0x8080_8080_8080_8080;
+        if ends != 0 {
+            let bits = ends.trailing_zeros() + 1;
+            *at += bits as usize / 8;
+            return Some(gather(word & (u64::MAX >> (64 - bits))));
+        }
+    }
+    let (number, len) = varint::decode(rest).ok()?;
+    *at += len;
+    Some(number)
+}
+
+/// Puts the low seven bits of each of eight bytes side by side.
+#[inline]
+fn gather(word: u64) -> u64 {
+    let word = word & 0x7f7f_7f7f_7f7f_7f7f;
+    let word = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
+    let word = (word & 0x0000_3fff_0000_3fff) | (word & 0x3fff_0000_3fff_0000) >> 2;
+    (word & 0x0000_0000_0fff_ffff) | (word & 0x0fff_ffff_0000_0000) >> 4
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn numbers_are_read_as_the_format_has_them(
+            value: u64, shift in 0..64_u32, tail in prop::collection::vec(any::<u8>(), 0..12),
+        ) {
+            let value = value >> shift;
+            let (encoded, len) = varint::encode(value);
+            let mut bytes = encoded[..len].to_vec();
+            bytes.extend(tail);
+            let mut at = 0;
+            prop_assert_eq!(number(&bytes, &mut at), Some(value));
+            prop_assert_eq!(at, len);
+        }
+
+        #[test]
+        fn any_bytes_read_as_the_slow_way_reads_them(
+            bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0x80..=0xff_u8], 0..14),
+        ) {
+            let mut at = 0;
+            let fast = number(&bytes, &mut at).map(|value| (value, at));
+            prop_assert_eq!(fast, varint::decode(&bytes).ok());
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A generation: the stretch of a trace that is read, ordered and forgotten as one.
+//!
+//! All of its tables are read before its first event is handed out, so they may stand anywhere in
+//! it. Events stay where they are in the file until they are due.
+
+mod builder;
+mod records;
+
+use std::sync::Arc;
+
+use crate::batch::{Batch, Batches, Next};
+use crate::clock::{Clock, Snapshot};
+use crate::error::{Error, ErrorKind};
+use crate::experiment::ExperimentalData;
+use crate::id::{GoId, ProcId, ThreadId, Time};
+use crate::tables::Tables;
+
+use builder::Builder;
+
+/// A generation, ready to be ordered.
+#[derive(Debug)]
+pub(crate) struct Generation<'a> {
+    pub(crate) number: u64,
+    /// Threads by their first batch in the file, each with its batches in the file's order.
+    pub(crate) threads: Vec<ThreadBatches<'a>>,
+    /// By time.
+    pub(crate) samples: Vec<Sample>,
+    /// The earliest time of any of its batches.
+    pub(crate) start: Time,
+    pub(crate) clock: Clock,
+    pub(crate) snapshot: Option<Snapshot>,
+    pub(crate) tables: Arc<Tables>,
+    pub(crate) experimental: Arc<ExperimentalData>,
+}
+
+/// The event batches of one thread.
+#[derive(Debug)]
+pub(crate) struct ThreadBatches<'a> {
+    pub(crate) thread: ThreadId,
+    pub(crate) batches: Vec<Batch<'a>>,
+}
+
+/// A sample of what a CPU was executing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) time: Time,
+    pub(crate) thread: ThreadId,
+    pub(crate) proc: ProcId,
+    pub(crate) goroutine: GoId,
+    pub(crate) stack: u64,
+}
+
+/// A generation of an older format, and what was met at its end.
+#[derive(Debug)]
+pub(crate) struct Spilled<'a> {
+    pub(crate) generation: Generation<'a>,
+    /// The first batch of the next generation, which only shows that this one has ended.
+    pub(crate) next: Option<Batch<'a>>,
+    /// Why no more batches could be read; this generation is still good.
+    pub(crate) error: Option<Error>,
+}
+
+impl<'a> Generation<'a> {
+    /// Reads a generation that ends with byte 52, as all do since format 26.
+    ///
+    /// `None` at the end of the file.
+    pub(crate) fn read(
+        batches: &mut Batches<'a>,
+        version: u8,
+    ) -> Result<Option<Generation<'a>>, Error> {
+        let mut builder = Builder::new(version);
+        loop {
+            let next = batches.next().map_err(|what| builder.error(batches.offset(), what))?;
+            let batch = match next {
+                Next::Batch(batch) => batch,
+                Next::EndOfGeneration => break,
+                // Go forgives a cut that lost no event.
+                Next::EndOfFile if builder.has_events() => {
+                    return Err(builder.error(batches.offset(), ErrorKind::GenerationCutOff));
+                }
+                Next::EndOfFile => return Ok(None),
+            };
+            if Builder::ends_generation(&batch) {
+                break;
+            }
+            builder.admit(&batch)?;
+            builder.add(batch)?;
+        }
+        builder.finish(batches.offset()).map(Some)
+    }
+
+    /// Reads a generation of a format before 26: the next one's first batch ends it, or the end of
+    /// the file, or a batch that cannot be read.
+    pub(crate) fn read_spilling(
+        batches: &mut Batches<'a>,
+        first: Option<Batch<'a>>,
+        version: u8,
+    ) -> Result<Spilled<'a>, Error> {
+        let mut builder = Builder::new(version);
+        if let Some(first) = first {
+            builder.number(first.generation);
+            builder.add_unended(first)?;
+        }
+        let (mut next, mut error) = (None, None);
+        loop {
+            let batch = match batches.next() {
+                Ok(Next::Batch(batch)) => batch,
+                Ok(Next::EndOfFile) => break,
+                Ok(Next::EndOfGeneration) => {
+                    return Err(builder.error(batches.offset() - 1, ErrorKind::UnexpectedEnd));
+                }
+                Err(what) => {
+                    let found = builder.error(batches.offset(), what);
+                    if builder.is_new() {
+                        return Err(found);
+                    }
+                    error = Some(found);
+                    break;
+                }
+            };
+            if builder.is_followed_by(&batch) {
+                next = Some(batch);
+                break;
+            }
+            builder.admit(&batch)?;
+            builder.add_unended(batch)?;
+        }
+        let generation = builder.finish(batches.offset())?;
+        Ok(Spilled { generation, next, error })
+    }
+}

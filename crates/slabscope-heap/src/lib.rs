@@ -1,1 +1,56 @@
 //! The slabscope heap: size classes, spans, page heap, thread caches, stacks.
+//!
+//! A [`Heap`] is a value that owns one range of addresses and knows nothing of threads, of tracing
+//! or of the program's global allocator. Whoever uses it brings a [`ThreadCache`] for each thread and
+//! an [`Observer`] that is told of spans as they come and go.
+//!
+//! ```
+//! use slabscope_heap::{Heap, ThreadCache};
+//!
+//! let heap = Heap::new();
+//! let mut cache = ThreadCache::new();
+//! // SAFETY: the size and alignment at the free are those of the allocation, and it is freed once.
+//! unsafe {
+//!     let object = heap.alloc(&mut cache, 100, 8, &mut ());
+//!     assert!(!object.is_null());
+//!     heap.dealloc(&mut cache, object, 100, 8, &mut ());
+//! }
+//! heap.flush(&mut cache, &mut ());
+//! ```
+//!
+//! From the bottom up: `arena` hands out fresh pages, `page_heap` runs of pages, `central` slots
+//! of one size class, `thread_cache` slots to one thread without a lock. Objects above 32 KiB and
+//! stacks come straight from the page heap. The shape is that of tcmalloc and of Go's runtime.
+#![no_std]
+
+mod arena;
+mod central;
+mod check;
+mod class;
+mod heap;
+mod large;
+mod observer;
+mod page_heap;
+mod reentrant;
+mod relaxed;
+mod slot;
+mod small;
+mod snapshot;
+mod span;
+mod span_list;
+mod stack;
+mod thread_cache;
+
+pub use check::{Broken, Census};
+pub use class::slot_size;
+pub use heap::{Heap, Stats};
+pub use observer::{Observer, SpanInfo, SpanKind};
+pub use snapshot::Existing;
+pub use stack::StackMemory;
+pub use thread_cache::ThreadCache;
+
+/// Size of a page of the heap, in bytes.
+pub const PAGE_SIZE: usize = slabscope_wire::alloc_free::PAGE_SIZE as usize;
+
+/// The largest alignment served, in bytes.
+pub const ALIGN_MAX: usize = 1 << 30;

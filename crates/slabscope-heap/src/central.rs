@@ -1,0 +1,143 @@
+//! The slots of one size class that no thread has: spans with free slots, fullest first.
+//!
+//! Taking from the fullest span leaves the emptiest to empty wholly, and then their pages can serve
+//! another class.
+
+use slabscope_os::fatal;
+
+use crate::arena::Arena;
+use crate::class::slots_of;
+use crate::slot::{self, SlotList};
+use crate::span::{Span, State};
+use crate::span_list::SpanList;
+
+/// Lists of spans: those whose used slots are a quarter at most, a half, three quarters, and more.
+const BUCKETS: usize = 4;
+
+/// Of a span without free slots: it is in no list.
+const FULL: u8 = 0xff;
+
+/// Spans of one class that have free slots. Its owner holds its lock.
+#[derive(Debug)]
+pub(crate) struct Central {
+    buckets: [SpanList; BUCKETS],
+}
+
+impl Central {
+    pub(crate) const fn new() -> Self {
+        Central { buckets: [const { SpanList::new() }; BUCKETS] }
+    }
+
+    /// All spans in it, with the list each is in.
+    pub(crate) fn spans(&self, arena: &Arena) -> impl Iterator<Item = (usize, u32)> {
+        let lists = self.buckets.into_iter().enumerate();
+        lists.flat_map(|(bucket, list)| list.iter(arena).map(move |page| (bucket, page)))
+    }
+
+    /// Moves up to `want` slots to `to`.
+    pub(crate) fn take(&mut self, arena: &Arena, want: u32, to: &mut SlotList) {
+        while to.len() < want {
+            let Some(page) = self.buckets.iter().rev().find_map(|list| list.first()) else {
+                return;
+            };
+            take_from(arena, page, want - to.len(), to);
+            self.sort_in(arena, page);
+        }
+    }
+
+    /// Takes in a span whose record says how many slots it has and that none is used.
+    pub(crate) fn add(&mut self, arena: &Arena, page: u32) {
+        arena.span(page).bucket.set(FULL);
+        self.sort_in(arena, page);
+    }
+
+    /// Takes back a slot of the span that begins at `page`. If that was the last one in use, the span
+    /// leaves and is the caller's: the result says so.
+    ///
+    /// # Safety
+    /// The slot is one of the span's, free, and nobody else's.
+    pub(crate) unsafe fn give_back(&mut self, arena: &Arena, page: u32, slot: *mut u8) -> bool {
+        let span = arena.span(page);
+        let used = span.used.get();
+        if used == 0 {
+            fatal(&["an object was freed twice: its span has none in use"]);
+        }
+        // SAFETY: passed on to the caller.
+        unsafe { slot::link(slot, span.free.get()) };
+        span.free.set(slot);
+        span.used.set(used - 1);
+        if used == 1 {
+            self.take_out(arena, page);
+            return true;
+        }
+        self.sort_in(arena, page);
+        false
+    }
+
+    /// Puts the span in the list it belongs in.
+    fn sort_in(&mut self, arena: &Arena, page: u32) {
+        let span = arena.span(page);
+        let bucket = bucket_of(span);
+        if bucket == span.bucket.get() {
+            return;
+        }
+        self.take_out(arena, page);
+        span.bucket.set(bucket);
+        if let Some(list) = self.buckets.get_mut(usize::from(bucket)) {
+            list.push(arena, page);
+        }
+    }
+
+    fn take_out(&mut self, arena: &Arena, page: u32) {
+        let bucket = usize::from(arena.span(page).bucket.get());
+        if let Some(list) = self.buckets.get_mut(bucket) {
+            list.remove(arena, page);
+        }
+        arena.span(page).bucket.set(FULL);
+    }
+}
+
+/// The list a span belongs in.
+pub(crate) fn bucket_of(span: &Span) -> u8 {
+    let (used, slots) = (span.used.get(), span.slots.get());
+    if used >= slots { FULL } else { (used as usize * BUCKETS / slots as usize) as u8 }
+}
+
+/// Makes the record that of a span with slots, all free and untouched.
+pub(crate) fn prepare(span: &Span, class: slabscope_wire::size_class::SizeClass, slots: u32) {
+    debug_assert!(slots <= slots_of(class));
+    span.class.set(class.index() as u8);
+    span.slots.set(slots);
+    span.used.set(0);
+    span.carved.set(0);
+    span.free.set(core::ptr::null_mut());
+    span.bucket.set(FULL);
+}
+
+/// Moves up to `want` slots of one span to `to`: first those that came back, then untouched ones,
+/// which leave `to` with rising addresses.
+fn take_from(arena: &Arena, page: u32, want: u32, to: &mut SlotList) {
+    let span = arena.span(page);
+    debug_assert_eq!(span.state(), State::Small);
+    let mut taken = 0;
+    while taken < want && !span.free.get().is_null() {
+        let slot = span.free.get();
+        // SAFETY: the slot is in the span's list of free ones, and leaves it.
+        unsafe {
+            span.free.set(slot::next(slot));
+            to.push(slot);
+        }
+        taken += 1;
+    }
+    let carved = span.carved.get();
+    let fresh = (want - taken).min(span.slots.get() - carved);
+    let size = span.class().slot_size();
+    let start = arena.address(page);
+    for index in (carved..carved + fresh).rev() {
+        // SAFETY: the span has `slots` slots of this size from its start; this one was never given
+        // out.
+        unsafe { to.push(start.add(index as usize * size).as_ptr()) };
+    }
+    span.carved.set(carved + fresh);
+    span.used.set(span.used.get() + taken + fresh);
+}

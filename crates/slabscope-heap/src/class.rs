@@ -1,0 +1,90 @@
+//! Which size class serves a size at an alignment.
+
+use slabscope_wire::size_class::{COUNT, SIZE_MAX, SizeClass};
+
+use crate::PAGE_SIZE;
+
+/// The class whose slots hold `size` bytes at `align`; `None` for an object with a span of its own.
+///
+/// Slots lie at multiples of their size from a page boundary, so a slot size that the alignment
+/// divides is aligned.
+#[inline]
+pub(crate) const fn class_of(size: usize, align: usize) -> Option<SizeClass> {
+    if align <= 8 { SizeClass::of_size(size) } else { class_aligned(size, align) }
+}
+
+/// As [`class_of`], for alignments above that of every slot.
+#[inline]
+const fn class_aligned(size: usize, align: usize) -> Option<SizeClass> {
+    if align > PAGE_SIZE || size > SIZE_MAX {
+        return None;
+    }
+    let mut class = SizeClass::of_size(if size < align { align } else { size });
+    // The last class is a multiple of the page size, so the search ends.
+    while let Some(candidate) = class {
+        if candidate.slot_size() & (align - 1) == 0 {
+            return class;
+        }
+        class = SizeClass::new(candidate.index() as u8 + 1);
+    }
+    None
+}
+
+/// How many bytes an object of `size` bytes at `align` takes: its slot, or whole pages.
+#[inline]
+pub const fn slot_size(size: usize, align: usize) -> usize {
+    match class_of(size, align) {
+        Some(class) => class.slot_size(),
+        None => match size {
+            0 => PAGE_SIZE,
+            size => size.saturating_add(PAGE_SIZE - 1) & !(PAGE_SIZE - 1),
+        },
+    }
+}
+
+/// Slots of a span of each class.
+const SLOTS: [u32; COUNT] = {
+    let mut slots = [0; COUNT];
+    let mut index = 1;
+    while index < COUNT {
+        if let Some(class) = SizeClass::new(index as u8) {
+            slots[index] = (class.span_pages() * PAGE_SIZE / class.slot_size()) as u32;
+        }
+        index += 1;
+    }
+    slots
+};
+
+/// How many slots a span of `class` has.
+#[inline]
+pub(crate) fn slots_of(class: SizeClass) -> u32 {
+    SLOTS.get(class.index()).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_size_and_alignment_gets_a_slot_that_fits() {
+        for log in 0..=13 {
+            let align = 1 << log;
+            for size in 0..=SIZE_MAX {
+                let class = class_of(size, align).unwrap();
+                assert!(class.slot_size() >= size);
+                assert_eq!(class.slot_size() % align.max(8), 0, "size {size} at {align}");
+            }
+        }
+        assert_eq!(class_of(8, 16_384), None);
+        assert_eq!(class_of(SIZE_MAX + 1, 1), None);
+    }
+
+    #[test]
+    fn large_objects_take_whole_pages() {
+        assert_eq!(slot_size(SIZE_MAX + 1, 8), 40_960);
+        assert_eq!(slot_size(0, 1 << 20), 8192);
+        assert_eq!(slot_size(usize::MAX, 8) % 8192, 0);
+        assert_eq!(slot_size(24, 8), 24);
+        assert_eq!(slot_size(24, 16), 32);
+    }
+}

@@ -1,0 +1,151 @@
+//! Objects with a span of their own: above 32 KiB, or aligned to more than a page.
+
+use core::ptr::null_mut;
+
+use slabscope_os::{fatal, map};
+use slabscope_wire::size_class::SizeClass;
+
+use crate::PAGE_SIZE;
+use crate::arena::Arena;
+use crate::heap::{Heap, is_served};
+use crate::observer::Observer;
+use crate::span::State;
+
+/// Runs of at least this many bytes give their memory back to the kernel as soon as they are free.
+const DISCARD_MIN: usize = 16 << 20;
+
+/// Zeros are had from the kernel, not written, for objects of at least this many bytes.
+const ZERO_BY_KERNEL_MIN: usize = 256 << 10;
+
+/// Pages for an object of `size` bytes; `None` for more than there can be.
+pub(crate) fn pages_of(size: usize) -> Option<u32> {
+    u32::try_from(size.div_ceil(PAGE_SIZE)).ok().map(|pages| pages.max(1))
+}
+
+impl Heap {
+    /// Allocates; says also whether all bytes read as zero.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn alloc_large(
+        &self,
+        size: usize,
+        align: usize,
+        observer: &mut impl Observer,
+    ) -> Option<(*mut u8, bool)> {
+        let pages = pages_of(size)?;
+        if !is_served(align) {
+            return None;
+        }
+        let arena = self.arena()?;
+        self.free_deferred(arena, observer);
+        let run = self.page_heap().lock().take(arena, pages, align, State::Large)?;
+        let span = arena.span(run.first);
+        span.class.set(SizeClass::LARGE.index() as u8);
+        if let Some(info) = span.info(run.first) {
+            observer.span_alloc(info);
+        }
+        Some((arena.address(run.first).as_ptr(), run.zeroed))
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn alloc_large_zeroed(
+        &self,
+        size: usize,
+        align: usize,
+        observer: &mut impl Observer,
+    ) -> *mut u8 {
+        let Some((object, zeroed)) = self.alloc_large(size, align, observer) else {
+            return null_mut();
+        };
+        if zeroed {
+            return object;
+        }
+        let by_kernel = size >= ZERO_BY_KERNEL_MIN && {
+            let Some(start) = core::ptr::NonNull::new(object) else { return null_mut() };
+            // SAFETY: the object is `size` bytes of the arena's mapping, and nobody uses it yet.
+            unsafe { map::discard(start, size) }
+        };
+        if !by_kernel {
+            // SAFETY: as above.
+            unsafe { object.write_bytes(0, size) };
+        }
+        object
+    }
+
+    /// Frees.
+    ///
+    /// # Safety
+    /// As [`Heap::dealloc`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn free_large(
+        &self,
+        object: *mut u8,
+        size: usize,
+        observer: &mut impl Observer,
+    ) {
+        let Some(arena) = self.arena() else { return };
+        let page = large_span(arena, object, size);
+        self.free_large_span(arena, page, observer);
+    }
+
+    pub(crate) fn free_large_span(&self, arena: &Arena, page: u32, observer: &mut impl Observer) {
+        let span = arena.span(page);
+        if let Some(info) = span.info(page) {
+            observer.span_free(info);
+        }
+        let len = span.pages.get() as usize * PAGE_SIZE;
+        // SAFETY: the span's pages lie in the arena's mapping, and its object is freed.
+        let zeroed = len >= DISCARD_MIN && unsafe { map::discard(arena.address(page), len) };
+        self.page_heap().lock().give_back(arena, page, zeroed);
+    }
+
+    /// Resizes where the object lies.
+    ///
+    /// # Safety
+    /// As [`Heap::resize_in_place`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn resize_large(
+        &self,
+        object: *mut u8,
+        size: usize,
+        new_size: usize,
+        observer: &mut impl Observer,
+    ) -> bool {
+        let (Some(arena), Some(new)) = (self.arena(), pages_of(new_size)) else { return false };
+        let page = large_span(arena, object, size);
+        let span = arena.span(page);
+        let old = span.pages.get();
+        let Some(before) = span.info(page) else { return false };
+        if new > old && !self.page_heap().lock().extend(arena, page, new) {
+            return false;
+        }
+        if new != old {
+            observer.span_free(before);
+            observer.span_alloc(crate::SpanInfo { pages: new as usize, ..before });
+        }
+        if new < old {
+            self.page_heap().lock().shrink(arena, page, new);
+        }
+        true
+    }
+}
+
+/// The page where the object's span begins. Ends the program if that is no large object of this
+/// size.
+fn large_span(arena: &Arena, object: *mut u8, size: usize) -> u32 {
+    let page = arena.page_of(object.addr()).unwrap_or(0);
+    let span = arena.span(page);
+    let fits = span.state() == State::Large
+        && arena.address(page).as_ptr() == object
+        && pages_of(size) == Some(span.pages.get());
+    if !fits {
+        fatal(&[
+            "a large object was freed or resized that is not one of this heap, was freed before, ",
+            "or has another size than it was allocated with",
+        ]);
+    }
+    page
+}

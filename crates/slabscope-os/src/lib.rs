@@ -18,6 +18,7 @@ pub mod map;
 pub mod process;
 pub mod rseq;
 pub mod say;
+pub mod signal;
 pub mod thread;
 
 pub use fatal::fatal;

@@ -2,11 +2,12 @@
 
 use core::ffi::{c_char, c_void};
 use core::mem::MaybeUninit;
-use core::ptr::{NonNull, null, null_mut};
+use core::ptr::{NonNull, null_mut};
 
 use crate::errno::ErrnoGuard;
 use crate::file::Errno;
 use crate::map;
+use crate::signal::Blocked;
 
 /// Room for a thread's name, its closing NUL included.
 pub const NAME_LEN: usize = 16;
@@ -97,18 +98,15 @@ pub unsafe fn spawn(
 ) -> Result<Handle, Errno> {
     let _errno = ErrnoGuard::new();
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
-    let mut all = MaybeUninit::<libc::sigset_t>::uninit();
-    let mut before = MaybeUninit::<libc::sigset_t>::uninit();
     let mut thread = 0;
-    // SAFETY: each of the three is initialised by the call that fills it before it is read; the
-    // stack is the caller's, and `main` and `argument` fit by its promise.
+    // The new thread begins with the mask of its maker.
+    let _signals = Blocked::new();
+    // SAFETY: the attributes are initialised before they are read; the stack is the caller's, and
+    // `main` and `argument` fit by its promise.
     let failed = unsafe {
         libc::pthread_attr_init(attributes.as_mut_ptr());
         libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack.as_ptr().cast(), stack_len);
-        libc::sigfillset(all.as_mut_ptr());
-        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
         let failed = libc::pthread_create(&raw mut thread, attributes.as_ptr(), main, argument);
-        libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), null_mut());
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
         failed
     };
@@ -157,10 +155,13 @@ impl ExitHook {
         unsafe { libc::pthread_setspecific(self.0, value.as_ptr()) == 0 }
     }
 
-    /// Takes the wish of [`ExitHook::arm`] back.
-    pub fn disarm(self) {
-        let _errno = ErrnoGuard::new();
-        // SAFETY: the key exists.
-        unsafe { libc::pthread_setspecific(self.0, null()) };
+    /// The hook's number, to make it again from.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The hook with this number, which came from [`ExitHook::number`].
+    pub fn from_number(number: u32) -> Self {
+        ExitHook(number)
     }
 }

@@ -375,6 +375,13 @@ impl Running {
         self.session
     }
 
+    /// In a forked child: closes the file, which the parent goes on writing. The memory stays, a copy
+    /// that costs nothing until it is touched; the drainer does not exist here.
+    pub fn forget_after_fork(self) {
+        // SAFETY: the session lives: nobody has called `finish`, which takes `self`.
+        unsafe { self.session.as_ref() }.file.close();
+    }
+
     /// Ends the trace: the drainer takes what is left, closes the file and ends.
     ///
     /// # Safety

@@ -1,1 +1,46 @@
-//! An instrumented global allocator.
+//! An instrumented global allocator: fast while it only allocates, and able to show every
+//! allocation it ever made.
+//!
+//! ```
+//! #[global_allocator]
+//! static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
+//!
+//! fn main() {
+//!     let words: Vec<String> = "one line is enough".split(' ').map(String::from).collect();
+//!     assert_eq!(words.len(), 4);
+//! }
+//! ```
+//!
+//! Run such a program with `SLABSCOPE=traceallocfree=1` and it writes `<program>.<pid>.trace`, a Go
+//! execution trace with the events of Go's AllocFree experiment; `slabscope report` explains it,
+//! `go tool trace` opens it too. Without the variable there is no thread, no file, and one load and
+//! one branch in each operation. [`trace`] begins and ends traces from inside the program.
+//!
+//! # What it does
+//! Every operation marks its thread busy, and looks at one global mode in between
+//! (`safepoint`): so tracing begins and ends between operations, exactly. Where the mode says that a
+//! trace is being made, an operation and its event stand side by side in `traced`.
+//!
+//! # Platforms
+//! Linux with glibc on x86-64 is what is tested. Other CPUs record by compare-and-swap.
+
+mod door;
+mod env;
+mod exit;
+mod fork;
+mod global_alloc;
+mod reentrant;
+mod safepoint;
+mod session;
+mod snapshot;
+pub mod stack;
+mod tls;
+pub mod trace;
+mod traced;
+
+use slabscope_heap::Heap;
+
+pub use global_alloc::Slabscope;
+
+/// The one heap of the program.
+pub(crate) static HEAP: Heap = Heap::new();

@@ -1,0 +1,152 @@
+//! The way into an operation when it cannot simply go ahead: the thread is new, gone or interrupted,
+//! the world is stopped, or a trace is being made.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use slabscope_heap::ThreadCache;
+use slabscope_os::lock::Lock;
+use slabscope_record::Emitter;
+
+use crate::safepoint::{self, STOP, TRACING};
+use crate::session;
+use crate::tls::{self, BUSY, CHANGING, GONE, IDLE, NEW, Thread, TraceNumber};
+use crate::{exit, trace};
+
+/// How an operation may go ahead.
+pub(crate) enum Access<'a, 'e> {
+    /// With the thread's cache, and no events.
+    Plain(&'a mut ThreadCache),
+    /// With the thread's cache, and events.
+    Traced(&'a mut ThreadCache, &'a mut Emitter<'e>),
+    /// It interrupted another operation of its thread: without a cache or a lock, and with events
+    /// if a trace is being made.
+    Reentrant(Option<&'a mut Emitter<'e>>),
+}
+
+/// The thread whose cache serves those that are gone; whoever uses it holds [`LATE_LOCK`].
+pub(crate) static LATE: Thread = Thread::new();
+
+/// See [`LATE`].
+static LATE_LOCK: Lock<()> = Lock::new(());
+
+/// Re-entrant operations of threads the safepoint does not wait for. Sequentially consistent, as is
+/// the session's pointer: either the operation sees no session, or the end of it sees the operation.
+static UNAWAITED: AtomicU32 = AtomicU32::new(0);
+
+/// Runs `operation` once, as an operation of the calling thread.
+pub(crate) fn operation<R>(operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
+    tls::with(|thread| match thread.enter() {
+        Ok(()) => {
+            // SAFETY: the thread is BUSY and its own (invariant 2).
+            let result = operation(Access::Plain(unsafe { thread.cache() }));
+            thread.leave();
+            result
+        }
+        Err(before) => pass(thread, before, operation),
+    })
+}
+
+/// Runs `operation` once, as soon as it may go ahead. `before` is the state the thread was in; it is
+/// BUSY now, and is as before when this returns (NEW becomes IDLE).
+#[cold]
+#[inline(never)]
+pub(crate) fn pass<R>(
+    thread: &Thread,
+    before: u8,
+    operation: impl FnOnce(Access<'_, '_>) -> R,
+) -> R {
+    match before {
+        BUSY => {
+            // The interrupted operation keeps the session alive.
+            let mut emitter = session::current().map(|session| {
+                Emitter::reentrant(session, session::number_if_known(thread.trace.get()))
+            });
+            operation(Access::Reentrant(emitter.as_mut()))
+        }
+        CHANGING => {
+            thread.set_state(CHANGING);
+            UNAWAITED.fetch_add(1, Ordering::SeqCst);
+            let mut emitter = session::current().map(|session| {
+                Emitter::reentrant(session, session::number_if_known(thread.trace.get()))
+            });
+            let result = operation(Access::Reentrant(emitter.as_mut()));
+            UNAWAITED.fetch_sub(1, Ordering::SeqCst);
+            result
+        }
+        GONE => {
+            thread.set_state(CHANGING);
+            let guard = LATE_LOCK.lock();
+            let (result, pressed) = go_ahead(&LATE, &thread.trace, operation);
+            drop(guard);
+            thread.set_state(GONE);
+            wait_if(pressed);
+            result
+        }
+        _ => {
+            if before == NEW {
+                exit::register(thread);
+                trace::at_first_use();
+            }
+            thread.set_state(IDLE);
+            let (result, pressed) = go_ahead(thread, &thread.trace, operation);
+            wait_if(pressed);
+            result
+        }
+    }
+}
+
+/// Waits until no operation that the safepoint does not wait for can use a session that is no
+/// longer current.
+pub(crate) fn wait_for_unawaited() {
+    while UNAWAITED.load(Ordering::SeqCst) != 0 {
+        slabscope_os::cpu::give_way();
+    }
+}
+
+/// For the only thread of a forked child: nobody holds the lock.
+///
+/// # Safety
+/// The calling thread is the only one, and not inside an operation of a thread that is gone.
+pub(crate) unsafe fn reset_after_fork() {
+    // SAFETY: passed on to the caller.
+    unsafe { LATE_LOCK.reset() };
+    LATE.set_state(IDLE);
+    UNAWAITED.store(0, Ordering::SeqCst);
+}
+
+/// Runs `operation` on the cache of `thread`, whose state is IDLE, as the thread of `trace`; returns
+/// also whether its ring is pressed.
+fn go_ahead<R>(
+    thread: &Thread,
+    trace: &core::cell::Cell<TraceNumber>,
+    operation: impl FnOnce(Access<'_, '_>) -> R,
+) -> (R, bool) {
+    loop {
+        let mode = thread.mark_busy();
+        if mode & STOP != 0 {
+            thread.leave();
+            safepoint::wait_at_door();
+            continue;
+        }
+        // SAFETY: the thread is BUSY and its own, or LATE under its lock (invariant 2); the reference
+        // is handed to `operation` only.
+        let cache = unsafe { thread.cache() };
+        let traced = (mode & TRACING != 0).then(session::current).flatten();
+        let done = match traced {
+            Some(session) => {
+                let mut emitter = session::emitter(session, thread, trace);
+                (operation(Access::Traced(cache, &mut emitter)), emitter.pressed())
+            }
+            None => (operation(Access::Plain(cache)), false),
+        };
+        thread.leave();
+        return done;
+    }
+}
+
+/// Lets the drainer catch up, now that the operation is over.
+fn wait_if(pressed: bool) {
+    if pressed {
+        session::SIGNAL.wait_for_room();
+    }
+}

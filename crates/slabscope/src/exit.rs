@@ -1,0 +1,88 @@
+//! Threads come and go: entering the registry at the first operation, leaving it at the end; and the
+//! end of the process.
+
+use core::ffi::c_void;
+use core::num::NonZeroUsize;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use once_cell::race::OnceNonZeroUsize;
+use slabscope_os::thread::{ExitHook, Handle};
+use slabscope_os::{barrier, process};
+use slabscope_record::EndReason;
+
+use crate::door::{self, Access, LATE};
+use crate::tls::{CHANGING, GONE, IDLE, Thread};
+use crate::{HEAP, fork, safepoint, session};
+
+/// The hook that runs when a thread ends, as its number plus 1. First wins: `race` neither blocks nor
+/// calls back, as a lock in a signal handler might.
+static HOOK: OnceNonZeroUsize = OnceNonZeroUsize::new();
+
+/// Whether what the process needs once was done.
+static PREPARED: AtomicBool = AtomicBool::new(false);
+
+/// Enters the calling thread into the registry. Its state is CHANGING meanwhile and IDLE afterwards.
+///
+/// What may call back into the allocator (the C library remembering a hook) comes last, when the
+/// thread can be served.
+pub(crate) fn register(thread: &Thread) {
+    thread.set_state(CHANGING);
+    thread.handle.set(Some(Handle::current()));
+    let mut registry = safepoint::registry();
+    let first = !PREPARED.swap(true, Ordering::Relaxed);
+    if first {
+        barrier::prepare();
+        LATE.set_state(IDLE);
+        registry.insert(&LATE);
+    }
+    registry.insert(thread);
+    drop(registry);
+    thread.set_state(IDLE);
+    if first {
+        fork::watch();
+    }
+    if let Some(hook) = hook() {
+        // Without memory for it the thread's cache is lost at its end, a few pages at most.
+        let _ = hook.arm(NonNull::from(thread).cast());
+    }
+}
+
+fn hook() -> Option<ExitHook> {
+    let made = HOOK.get_or_try_init(|| {
+        let hook = ExitHook::new(on_thread_exit).ok_or(())?;
+        NonZeroUsize::new(hook.number() as usize + 1).ok_or(())
+    });
+    Some(ExitHook::from_number((made.ok()?.get() - 1) as u32))
+}
+
+/// Gives the ending thread's cache back and takes the thread out of the registry.
+unsafe extern "C" fn on_thread_exit(thread: *mut c_void) {
+    // SAFETY: `register` armed the hook with the calling thread's own state, which has no destructor
+    // and so is whole until the thread is gone.
+    let thread = unsafe { &*thread.cast::<Thread>() };
+    door::pass(thread, IDLE, |access| match access {
+        Access::Plain(cache) => HEAP.flush(cache, &mut ()),
+        Access::Traced(cache, emitter) => {
+            session::emit_thread_end(emitter, thread);
+            HEAP.flush(cache, &mut crate::traced::Spans(emitter));
+        }
+        // A thread does not end inside one of its own operations.
+        Access::Reentrant(_) => {}
+    });
+    thread.set_state(CHANGING);
+    safepoint::registry().remove(thread);
+    thread.set_state(GONE);
+}
+
+/// Has the trace end well when the process exits. Once.
+pub(crate) fn watch_process() {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if !WATCHED.swap(true, Ordering::Relaxed) {
+        process::at_exit(on_process_exit);
+    }
+}
+
+extern "C" fn on_process_exit() {
+    session::stop(EndReason::Exited);
+}

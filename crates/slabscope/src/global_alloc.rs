@@ -1,0 +1,156 @@
+//! The allocator as Rust sees it.
+
+use core::alloc::{GlobalAlloc, Layout};
+
+use crate::door::{self, Access};
+use crate::{HEAP, reentrant, tls, traced};
+
+/// The allocator. Make it the program's with one line:
+///
+/// ```
+/// #[global_allocator]
+/// static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
+/// # fn main() {}
+/// ```
+///
+/// All values of the type share one heap.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Slabscope(());
+
+impl Slabscope {
+    /// The allocator.
+    pub const fn new() -> Self {
+        Slabscope(())
+    }
+}
+
+// SAFETY: the heap gives out disjoint blocks of at least the layout's size and alignment and keeps
+// them until they are freed; nothing here unwinds, since nothing panics.
+unsafe impl GlobalAlloc for Slabscope {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        tls::with(|thread| match thread.enter() {
+            Ok(()) => {
+                // SAFETY: the thread is BUSY and its own (invariant 2).
+                let cache = unsafe { thread.cache() };
+                let object = HEAP.alloc(cache, layout.size(), layout.align(), &mut ());
+                thread.leave();
+                object
+            }
+            Err(before) => alloc_slow(thread, before, layout, false),
+        })
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, object: *mut u8, layout: Layout) {
+        tls::with(|thread| match thread.enter() {
+            Ok(()) => {
+                // SAFETY: the thread is BUSY and its own (invariant 2).
+                let cache = unsafe { thread.cache() };
+                // SAFETY: the object and its layout are the caller's, by the trait's contract.
+                unsafe { HEAP.dealloc(cache, object, layout.size(), layout.align(), &mut ()) };
+                thread.leave();
+            }
+            // SAFETY: passed on to the caller.
+            Err(before) => unsafe { dealloc_slow(thread, before, object, layout) },
+        })
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        tls::with(|thread| match thread.enter() {
+            Ok(()) => {
+                // SAFETY: the thread is BUSY and its own (invariant 2).
+                let cache = unsafe { thread.cache() };
+                let object = HEAP.alloc_zeroed(cache, layout.size(), layout.align(), &mut ());
+                thread.leave();
+                object
+            }
+            Err(before) => alloc_slow(thread, before, layout, true),
+        })
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, object: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // SAFETY: passed on to the caller.
+        if unsafe { resize_in_place(object, layout, new_size) } {
+            return object;
+        }
+        // SAFETY: the trait's contract makes the new size valid for the alignment. Each of the three
+        // steps is an operation of its own, so copying a large object delays nobody.
+        unsafe {
+            let new_layout = Layout::from_size_align_unchecked(new_size, layout.align());
+            let new = self.alloc(new_layout);
+            if !new.is_null() {
+                core::ptr::copy_nonoverlapping(object, new, layout.size().min(new_size));
+                self.dealloc(object, layout);
+            }
+            new
+        }
+    }
+}
+
+#[inline]
+unsafe fn resize_in_place(object: *mut u8, layout: Layout, new_size: usize) -> bool {
+    tls::with(|thread| match thread.enter() {
+        Ok(()) => {
+            let (size, align) = (layout.size(), layout.align());
+            // SAFETY: the object and its layout are the caller's, by the trait's contract.
+            let done = unsafe { HEAP.resize_in_place(object, size, align, new_size, &mut ()) };
+            thread.leave();
+            done
+        }
+        // SAFETY: passed on to the caller.
+        Err(before) => unsafe { resize_in_place_slow(thread, before, object, layout, new_size) },
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn alloc_slow(thread: &tls::Thread, before: u8, layout: Layout, zeroed: bool) -> *mut u8 {
+    let (size, align) = (layout.size(), layout.align());
+    door::pass(thread, before, |access| match access {
+        Access::Plain(cache) if zeroed => HEAP.alloc_zeroed(cache, size, align, &mut ()),
+        Access::Plain(cache) => HEAP.alloc(cache, size, align, &mut ()),
+        Access::Traced(cache, emitter) => traced::alloc(cache, emitter, layout, zeroed),
+        Access::Reentrant(emitter) => reentrant::alloc(emitter, layout),
+    })
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn dealloc_slow(thread: &tls::Thread, before: u8, object: *mut u8, layout: Layout) {
+    let (size, align) = (layout.size(), layout.align());
+    door::pass(thread, before, |access| match access {
+        // SAFETY: the object is the caller's; the cache is ours, by `Access`.
+        Access::Plain(cache) => unsafe { HEAP.dealloc(cache, object, size, align, &mut ()) },
+        // SAFETY: as above.
+        Access::Traced(cache, emitter) => unsafe {
+            traced::dealloc(cache, emitter, object, layout)
+        },
+        // SAFETY: as above.
+        Access::Reentrant(emitter) => unsafe { reentrant::dealloc(emitter, object, layout) },
+    });
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn resize_in_place_slow(
+    thread: &tls::Thread,
+    before: u8,
+    object: *mut u8,
+    layout: Layout,
+    new_size: usize,
+) -> bool {
+    let (size, align) = (layout.size(), layout.align());
+    door::pass(thread, before, |access| match access {
+        // SAFETY: the object is the caller's, by the trait's contract.
+        Access::Plain(_) => unsafe { HEAP.resize_in_place(object, size, align, new_size, &mut ()) },
+        // SAFETY: as above.
+        Access::Traced(_, emitter) => unsafe {
+            traced::resize_in_place(emitter, object, layout, new_size)
+        },
+        // Moving it is always possible; changing its span here is not.
+        Access::Reentrant(_) => false,
+    })
+}

@@ -1,0 +1,189 @@
+//! Stopping the world: making a change that every operation sees wholly or not at all.
+//!
+//! An operation stores BUSY in its thread's state, then loads the mode; one that finds the mode's
+//! STOP bit goes back to IDLE and waits at the door. Whoever stops the world sets the bit, has every
+//! CPU pass a memory barrier (`membarrier`), and waits until no thread in the registry is BUSY. From
+//! then on nobody is inside an operation and nobody enters one. The idea of letting the rare side
+//! pay for the fence is that of the kernel's membarrier(2) and of Java's safepoints.
+//!
+//! No operation waits for the one who stops the world, for a ring's room or for a lock that such a
+//! waiter holds, so the wait ends.
+
+use core::ptr::null;
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use core::time::Duration;
+
+use slabscope_os::lock::{Guard, Lock};
+use slabscope_os::signal::Blocked;
+use slabscope_os::{barrier, cpu, futex};
+
+use crate::tls::{self, BUSY, CHANGING, Thread};
+
+/// Operations wait at the door.
+pub(crate) const STOP: u8 = 1;
+/// Operations emit events.
+pub(crate) const TRACING: u8 = 2;
+
+/// `STOP | TRACING`, or 0. Written by whoever has stopped or is stopping the world; operations load
+/// it relaxed, ordered by the barrier.
+static MODE: AtomicU8 = AtomicU8::new(0);
+
+/// Changes whenever the door opens; those who wait at it sleep on this.
+static DOOR: AtomicU32 = AtomicU32::new(0);
+
+/// All threads that have allocated and not ended, newest first.
+static REGISTRY: Lock<Registry> = Lock::new(Registry { head: null() });
+
+/// A bound on one sleep, so that a lost wake-up costs time and not the program.
+const SLEEP_MAX: Duration = Duration::from_millis(10);
+
+/// How often to look whether a thread has left its operation before sleeping in between.
+const LOOKS: u32 = 100;
+
+/// How long to sleep between two looks.
+const LOOK_PAUSE: Duration = Duration::from_micros(50);
+
+/// The list of threads.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    head: *const Thread,
+}
+
+// SAFETY: the pointers lead to threads that take themselves out before they end; invariant 3 of
+// `Thread` makes the lock guard the links.
+unsafe impl Send for Registry {}
+
+impl Registry {
+    /// Puts a thread in.
+    pub(crate) fn insert(&mut self, thread: &Thread) {
+        thread.next.set(self.head);
+        thread.previous.set(null());
+        // SAFETY: a thread in the list lives until it is taken out, and the lock is held.
+        if let Some(head) = unsafe { self.head.as_ref() } {
+            head.previous.set(thread);
+        }
+        self.head = thread;
+    }
+
+    /// Takes a thread out.
+    pub(crate) fn remove(&mut self, thread: &Thread) {
+        // SAFETY: as in `insert`, for both neighbours.
+        let (next, previous) =
+            unsafe { (thread.next.get().as_ref(), thread.previous.get().as_ref()) };
+        match previous {
+            Some(previous) => previous.next.set(thread.next.get()),
+            None => self.head = thread.next.get(),
+        }
+        if let Some(next) = next {
+            next.previous.set(thread.previous.get());
+        }
+    }
+
+    /// All threads.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Thread> {
+        // SAFETY: as in `insert`; the borrow keeps the lock held.
+        let first = unsafe { self.head.as_ref() };
+        core::iter::successors(first, |thread| {
+            // SAFETY: as above.
+            unsafe { thread.next.get().as_ref() }
+        })
+    }
+
+    /// Empties the list.
+    pub(crate) fn clear(&mut self) {
+        self.head = null();
+    }
+}
+
+/// The mode, as an operation sees it.
+#[inline]
+pub(crate) fn mode() -> u8 {
+    MODE.load(Ordering::Relaxed)
+}
+
+/// The registry. The caller's state is CHANGING meanwhile.
+pub(crate) fn registry() -> Guard<'static, Registry> {
+    REGISTRY.lock()
+}
+
+/// Waits until the door opens, or for a moment; the caller is outside every operation.
+#[cold]
+pub(crate) fn wait_at_door() {
+    let seen = DOOR.load(Ordering::Relaxed);
+    if mode() & STOP != 0 {
+        futex::wait(&DOOR, seen, SLEEP_MAX);
+    }
+}
+
+/// The world, stopped. It goes on when this is dropped.
+#[derive(Debug)]
+pub(crate) struct World {
+    registry: Guard<'static, Registry>,
+    /// The state of the thread that stopped it: IDLE, or GONE in a late destructor, or BUSY in a
+    /// signal handler that exits.
+    before: u8,
+    /// A signal handler of this thread would wait at a door that only this thread opens, or be
+    /// neither in a snapshot nor after it.
+    _signals: Blocked,
+}
+
+/// Stops the world. The calling thread must be registered and outside every operation; until the
+/// world goes on it may not allocate, and what interrupts it is served apart.
+pub(crate) fn stop() -> World {
+    let signals = Blocked::new();
+    let before = tls::with(|thread| {
+        let before = thread.state();
+        thread.set_state(CHANGING);
+        before
+    });
+    let registry = REGISTRY.lock();
+    // The barrier orders this before the loads below, on both sides.
+    MODE.fetch_or(STOP, Ordering::Relaxed);
+    barrier::process();
+    for thread in registry.iter() {
+        let mut looks = 0_u32;
+        while thread.state() == BUSY {
+            looks += 1;
+            if looks < LOOKS {
+                cpu::give_way();
+            } else {
+                futex::wait(&DOOR, DOOR.load(Ordering::Relaxed), LOOK_PAUSE);
+            }
+        }
+    }
+    World { registry, before, _signals: signals }
+}
+
+impl World {
+    /// From when it goes on, operations emit events, or do not.
+    pub(crate) fn set_tracing(&self, tracing: bool) {
+        if tracing {
+            MODE.fetch_or(TRACING, Ordering::Relaxed);
+        } else {
+            MODE.fetch_and(!TRACING, Ordering::Relaxed);
+        }
+    }
+
+    /// The threads, none of them inside an operation.
+    pub(crate) fn threads(&self) -> impl Iterator<Item = &Thread> {
+        self.registry.iter()
+    }
+
+    /// For the only thread of a forked child: forgets all other threads.
+    pub(crate) fn keep_only(&mut self, thread: &Thread, late: &Thread) {
+        self.registry.clear();
+        self.registry.insert(late);
+        self.registry.insert(thread);
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // Release: an operation that finds the bit gone, and then takes any lock of the heap or
+        // loads the session, sees what was changed; on the way in it passes an acquire there.
+        MODE.fetch_and(!STOP, Ordering::Release);
+        DOOR.fetch_add(1, Ordering::Relaxed);
+        futex::wake(&DOOR, i32::MAX);
+        tls::with(|thread| thread.set_state(self.before));
+    }
+}

@@ -1,0 +1,218 @@
+//! The trace being made, if there is one: beginning it, ending it, finding it.
+
+use core::cell::Cell;
+use core::ffi::CStr;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::time::Duration;
+
+use slabscope_os::cpu;
+use slabscope_os::lock::{Guard, Lock};
+use slabscope_record::{Config, Emitter, EndReason, Session, Signal, StartError, Summary};
+use slabscope_wire::alloc_free::{STACK_ALIGN, stack_order};
+
+use crate::tls::{Thread, TraceNumber};
+use crate::{HEAP, door, exit, fork, safepoint, snapshot};
+
+pub(crate) use slabscope_record::session::Running;
+
+/// How threads and drainer wait for each other; one for all traces of the process.
+pub(crate) static SIGNAL: Signal = Signal::new();
+
+/// The trace that operations emit to. Written while the world is stopped. Sequentially consistent:
+/// see `door::UNAWAITED`.
+static SESSION: AtomicPtr<Session> = AtomicPtr::new(null_mut());
+
+/// Which trace of the process that is, from 1. Written while the world is stopped.
+static EPOCH: AtomicU32 = AtomicU32::new(0);
+
+/// The trace that is running. Whoever holds the lock may begin or end one; it is taken before the
+/// world is stopped.
+static RUNNING: Lock<Option<Running>> = Lock::new(None);
+
+/// How long the end of the process waits for somebody who is beginning or ending a trace.
+const EXIT_PATIENCE: u32 = 1_000;
+
+/// Why a trace did not begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// One is running.
+    Running,
+    /// The recorder could not.
+    Recorder(StartError),
+}
+
+/// What to write and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    /// The file.
+    pub(crate) path: &'a CStr,
+    /// The variable's text, for the trace to show.
+    pub(crate) options: &'a str,
+    /// Not to use restartable sequences.
+    pub(crate) force_cas: bool,
+}
+
+/// Begins a trace: everything that exists at one moment, and every event after it.
+pub(crate) fn start(request: Request<'_>) -> Result<(), Refusal> {
+    fork::register_caller();
+    let mut running = RUNNING.lock();
+    if running.is_some() {
+        return Err(Refusal::Running);
+    }
+    if !HEAP.init() {
+        return Err(Refusal::Recorder(StartError::Memory));
+    }
+    let config = Config {
+        path: request.path,
+        heap_base: HEAP.base() as u64,
+        options: request.options,
+        writer: concat!("slabscope ", env!("CARGO_PKG_VERSION")),
+        force_cas: request.force_cas,
+    };
+    let started = Session::start(config, &SIGNAL).map_err(Refusal::Recorder)?;
+    let world = safepoint::stop();
+    let epoch = EPOCH.fetch_add(1, Ordering::Relaxed) + 1;
+    // SAFETY: the session lives until `finish`, which needs the lock we hold.
+    let session = unsafe { started.session().as_ref() };
+    if !snapshot::write(&world, session, epoch) {
+        drop(world);
+        // SAFETY: the session was never published, so nobody but us knows it.
+        unsafe { started.finish(EndReason::Stopped) };
+        return Err(Refusal::Recorder(StartError::Memory));
+    }
+    SESSION.store(started.session().as_ptr(), Ordering::SeqCst);
+    world.set_tracing(true);
+    drop(world);
+    *running = Some(started);
+    drop(running);
+    exit::watch_process();
+    Ok(())
+}
+
+/// Ends the trace, if one is running: no event after this, and all before it are in the file.
+pub(crate) fn stop(reason: EndReason) -> Option<Summary> {
+    fork::register_caller();
+    let mut running = match reason {
+        EndReason::Exited => lock_for_exit()?,
+        _ => RUNNING.lock(),
+    };
+    let ended = running.take()?;
+    let world = safepoint::stop();
+    world.set_tracing(false);
+    SESSION.store(null_mut(), Ordering::SeqCst);
+    drop(world);
+    door::wait_for_unawaited();
+    // SAFETY: the world was stopped with no operation under way, and since then none finds the
+    // session; those the safepoint does not wait for are over. `take` makes this the only call.
+    Some(unsafe { ended.finish(reason) })
+}
+
+/// At exit the lock may be held by a thread that is stuck, or by this one, if a signal handler exits
+/// from the middle of a start: the trace is then left as it is.
+fn lock_for_exit() -> Option<Guard<'static, Option<Running>>> {
+    for _ in 0..EXIT_PATIENCE {
+        if let Some(guard) = RUNNING.try_lock() {
+            return Some(guard);
+        }
+        slabscope_os::futex::wait(&AtomicU32::new(0), 0, Duration::from_millis(1));
+        cpu::give_way();
+    }
+    None
+}
+
+/// Whether a trace is running.
+pub(crate) fn is_running() -> bool {
+    !SESSION.load(Ordering::SeqCst).is_null()
+}
+
+/// The lock that keeps traces from beginning and ending.
+pub(crate) fn lock_running() -> Guard<'static, Option<Running>> {
+    RUNNING.lock()
+}
+
+/// In a forked child: there is no trace. Its memory stays mapped, since the drainer's stack cannot be
+/// waited for; the file is closed.
+pub(crate) fn forget(running: &mut Option<Running>) {
+    SESSION.store(null_mut(), Ordering::SeqCst);
+    if let Some(running) = running.take() {
+        running.forget_after_fork();
+    }
+}
+
+/// The session, for an operation that is under way.
+#[inline]
+pub(crate) fn current() -> Option<&'static Session> {
+    // SAFETY: it was published whole, and is taken back and waited for before it ends; an operation
+    // under way delays that (the safepoint waits for BUSY, `door` for the others), and none keeps the
+    // reference beyond itself.
+    unsafe { SESSION.load(Ordering::SeqCst).as_ref() }
+}
+
+/// The thread's number in the current trace; 0, nobody in particular, if it has none.
+pub(crate) fn number_if_known(trace: TraceNumber) -> u32 {
+    if trace.epoch == EPOCH.load(Ordering::Relaxed) { trace.number } else { 0 }
+}
+
+/// The emitter for an operation of the thread of `trace`, which `thread`'s cache serves. A thread
+/// that is new to the trace is entered first, and its stack announced.
+#[inline]
+pub(crate) fn emitter<'a>(
+    session: &'a Session,
+    thread: &Thread,
+    trace: &Cell<TraceNumber>,
+) -> Emitter<'a> {
+    let epoch = EPOCH.load(Ordering::Relaxed);
+    if trace.get().epoch == epoch {
+        return Emitter::new(session, trace.get().number);
+    }
+    enter_slow(session, thread, trace, epoch)
+}
+
+#[cold]
+#[inline(never)]
+fn enter_slow<'a>(
+    session: &'a Session,
+    thread: &Thread,
+    trace: &Cell<TraceNumber>,
+    epoch: u32,
+) -> Emitter<'a> {
+    let number = session.enter_thread();
+    trace.set(TraceNumber { epoch, number });
+    let mut emitter = Emitter::new(session, number);
+    if thread.stack_epoch.get() != epoch
+        && let Some((id, order)) = stack_of(thread)
+    {
+        thread.stack_epoch.set(epoch);
+        emitter.stack_alloc(id, order);
+    }
+    emitter
+}
+
+/// Emits that the thread's stack is about to go, and notes its end.
+pub(crate) fn emit_thread_end(emitter: &mut Emitter<'_>, thread: &Thread) {
+    let epoch = EPOCH.load(Ordering::Relaxed);
+    if thread.stack_epoch.get() == epoch
+        && let Some((id, _)) = stack_of(thread)
+    {
+        emitter.stack_free(id);
+        thread.stack_epoch.set(0);
+    }
+    if let Some(session) = current() {
+        session.leave_thread(number_if_known(thread.trace.get()));
+    }
+}
+
+/// Id and order of a thread's stack; `None` when it cannot be found, or for the cache of those that
+/// are gone.
+pub(crate) fn stack_of(thread: &Thread) -> Option<(u64, u64)> {
+    if thread.stack.get().is_none() {
+        // SAFETY: a thread in the registry takes itself out before it ends, and either it is the
+        // calling thread or the world is stopped.
+        thread.stack.set(unsafe { thread.handle.get()?.stack() });
+    }
+    let (base, len) = thread.stack.get()?;
+    let id = (base as u64).wrapping_sub(HEAP.base() as u64) / STACK_ALIGN;
+    // Stacks made by others may have any length; an order says a power of two.
+    Some((id, stack_order((len as u64).next_power_of_two())))
+}

@@ -1,0 +1,133 @@
+//! What belongs to a thread: its cache of slots, and where it stands in the safepoint's protocol.
+//!
+//! Constant-initialised and without a destructor, so that touching it neither allocates nor
+//! registers anything. A thread's first operation finds the state NEW and enters the thread
+//! into the registry; its end is caught by an [`exit`](crate::exit) hook, after which the state is
+//! GONE and operations go through a cache that all such threads share.
+
+use core::cell::{Cell, UnsafeCell};
+use core::ptr::null;
+use core::sync::atomic::{AtomicU8, Ordering, compiler_fence};
+
+use slabscope_heap::ThreadCache;
+use slabscope_os::thread::Handle;
+
+use crate::safepoint;
+
+/// Outside every operation.
+pub(crate) const IDLE: u8 = 0;
+/// Inside an operation; the safepoint waits for it.
+pub(crate) const BUSY: u8 = 1;
+/// Between states, holding or awaiting a lock of ours: an operation that interrupts this is served
+/// apart, and the safepoint does not wait for it.
+pub(crate) const CHANGING: u8 = 2;
+/// No operation yet.
+pub(crate) const NEW: u8 = 3;
+/// The thread's end was announced; it may still run destructors.
+pub(crate) const GONE: u8 = 4;
+
+std::thread_local! {
+    static THREAD: Thread = const { Thread::new() };
+}
+
+/// Runs `f` on the calling thread's state.
+#[inline]
+pub(crate) fn with<R>(f: impl FnOnce(&Thread) -> R) -> R {
+    THREAD.with(f)
+}
+
+/// A thread's number in a trace, and which trace that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TraceNumber {
+    /// The trace, counted from 1 over the life of the process; 0 for none.
+    pub(crate) epoch: u32,
+    /// The thread's number in it.
+    pub(crate) number: u32,
+}
+
+/// One thread.
+///
+/// Invariants:
+/// 1. `state` is written by the thread itself (and by the registry's owner in a forked child).
+/// 2. All other fields are touched by the thread itself while `state` is BUSY or CHANGING, or by
+///    whoever has stopped the world, while the thread is in the registry and not BUSY.
+/// 3. `next` and `previous` are touched under the registry's lock only.
+#[derive(Debug)]
+pub(crate) struct Thread {
+    /// One of the constants above. Relaxed stores and a compiler fence on the thread's own side: the
+    /// other side of the protocol issues a barrier for both, see `safepoint`. Leaving is a release,
+    /// so that whoever stopped the world sees what the operation did.
+    state: AtomicU8,
+    cache: UnsafeCell<ThreadCache>,
+    pub(crate) trace: Cell<TraceNumber>,
+    /// The trace that has an event saying this thread's stack exists.
+    pub(crate) stack_epoch: Cell<u32>,
+    /// Base and length of the stack, once asked for.
+    pub(crate) stack: Cell<Option<(usize, usize)>>,
+    pub(crate) handle: Cell<Option<Handle>>,
+    pub(crate) next: Cell<*const Thread>,
+    pub(crate) previous: Cell<*const Thread>,
+}
+
+// SAFETY: invariants 1 to 3 of `Thread`.
+unsafe impl Sync for Thread {}
+
+impl Thread {
+    pub(crate) const fn new() -> Self {
+        Thread {
+            state: AtomicU8::new(NEW),
+            cache: UnsafeCell::new(ThreadCache::new()),
+            trace: Cell::new(TraceNumber { epoch: 0, number: 0 }),
+            stack_epoch: Cell::new(0),
+            stack: Cell::new(None),
+            handle: Cell::new(None),
+            next: Cell::new(null()),
+            previous: Cell::new(null()),
+        }
+    }
+
+    /// Enters an operation. `Ok` when it may go ahead at once; else the state from before, and the
+    /// operation goes through [`door`](crate::door).
+    #[inline]
+    pub(crate) fn enter(&self) -> Result<(), u8> {
+        let before = self.state.load(Ordering::Relaxed);
+        let mode = self.mark_busy();
+        if before | mode == 0 { Ok(()) } else { Err(before) }
+    }
+
+    /// Stores BUSY, then loads the mode. The safepoint stores the mode, has every CPU pass a
+    /// barrier, then loads the states: so it sees BUSY, or this sees the mode.
+    #[inline]
+    pub(crate) fn mark_busy(&self) -> u8 {
+        self.state.store(BUSY, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        safepoint::mode()
+    }
+
+    /// Leaves an operation.
+    #[inline]
+    pub(crate) fn leave(&self) {
+        self.state.store(IDLE, Ordering::Release);
+    }
+
+    /// Goes to `state`; for the thread itself.
+    pub(crate) fn set_state(&self, state: u8) {
+        self.state.store(state, Ordering::Release);
+    }
+
+    /// The state, as somebody else or the thread itself sees it.
+    pub(crate) fn state(&self) -> u8 {
+        self.state.load(Ordering::Acquire)
+    }
+
+    /// The cache.
+    ///
+    /// # Safety
+    /// Invariant 2 allows the caller to touch it, and no other reference to it is in use.
+    #[inline]
+    #[expect(clippy::mut_from_ref, reason = "invariant 2 makes the reference exclusive")]
+    pub(crate) unsafe fn cache(&self) -> &mut ThreadCache {
+        // SAFETY: passed on to the caller.
+        unsafe { &mut *self.cache.get() }
+    }
+}

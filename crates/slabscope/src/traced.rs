@@ -1,0 +1,132 @@
+//! Operations with their events: each stands beside the event it is recorded as.
+//!
+//! An alloc event follows its operation, a free event comes before it. What the heap does to spans
+//! meanwhile it reports itself, through [`Spans`].
+
+use core::alloc::Layout;
+
+use slabscope_heap::{Observer, SpanInfo, SpanKind, ThreadCache, slot_size};
+use slabscope_record::Emitter;
+use slabscope_wire::alloc_free::{KINDCLASS_NOT_OBJECTS, OBJECT_ALIGN, kindclass_noscan};
+
+use crate::HEAP;
+
+/// Turns what the heap reports of its spans into events.
+pub(crate) struct Spans<'a, 'e>(pub(crate) &'a mut Emitter<'e>);
+
+impl Observer for Spans<'_, '_> {
+    fn span_alloc(&mut self, span: SpanInfo) {
+        self.0.span_alloc(span.page as u64, span.pages as u64, kindclass(span.kind));
+    }
+
+    fn span_free(&mut self, span: SpanInfo) {
+        self.0.span_free(span.page as u64);
+    }
+}
+
+/// Kind and class of a span as an event names them.
+pub(crate) fn kindclass(kind: SpanKind) -> u64 {
+    match kind {
+        SpanKind::Objects(class) => kindclass_noscan(class),
+        SpanKind::Stack => KINDCLASS_NOT_OBJECTS,
+    }
+}
+
+/// The id of the object at `address`.
+pub(crate) fn object_id(address: usize) -> u64 {
+    (address as u64).wrapping_sub(HEAP.base() as u64) / OBJECT_ALIGN
+}
+
+/// Allocates, zeroed if asked for; `cache` is the calling thread's, inside an operation.
+pub(crate) fn alloc(
+    cache: &mut ThreadCache,
+    emitter: &mut Emitter<'_>,
+    layout: Layout,
+    zeroed: bool,
+) -> *mut u8 {
+    let (size, align) = (layout.size(), layout.align());
+    let mut spans = Spans(emitter);
+    let object = if zeroed {
+        HEAP.alloc_zeroed(cache, size, align, &mut spans)
+    } else {
+        HEAP.alloc(cache, size, align, &mut spans)
+    };
+    if !object.is_null() {
+        emitter.object_alloc(object_id(object.addr()), size, align, slot_size(size, align));
+    }
+    object
+}
+
+/// Frees.
+///
+/// # Safety
+/// As `GlobalAlloc::dealloc`; `cache` is the calling thread's, inside an operation.
+pub(crate) unsafe fn dealloc(
+    cache: &mut ThreadCache,
+    emitter: &mut Emitter<'_>,
+    object: *mut u8,
+    layout: Layout,
+) {
+    let (size, align) = (layout.size(), layout.align());
+    emitter.object_free(object_id(object.addr()), slot_size(size, align));
+    // SAFETY: passed on to the caller.
+    unsafe { HEAP.dealloc(cache, object, size, align, &mut Spans(emitter)) };
+}
+
+/// Resizes where the object lies, if that is possible.
+///
+/// The format has no event for it, so it is a free and an alloc of the same object. If the span
+/// changes too, the free comes before the span's.
+///
+/// # Safety
+/// As `GlobalAlloc::realloc`, inside an operation.
+pub(crate) unsafe fn resize_in_place(
+    emitter: &mut Emitter<'_>,
+    object: *mut u8,
+    layout: Layout,
+    new_size: usize,
+) -> bool {
+    let (size, align) = (layout.size(), layout.align());
+    let mut resizing = Resizing {
+        emitter,
+        id: object_id(object.addr()),
+        slot: slot_size(size, align),
+        freed: false,
+    };
+    // SAFETY: passed on to the caller.
+    let done = unsafe { HEAP.resize_in_place(object, size, align, new_size, &mut resizing) };
+    if done {
+        resizing.free_object();
+        let (id, slot) = (resizing.id, slot_size(new_size, align));
+        resizing.emitter.object_alloc(id, new_size, align, slot);
+    }
+    done
+}
+
+/// Emits the free of the object being resized before that of its span, or else at the end.
+struct Resizing<'a, 'e> {
+    emitter: &'a mut Emitter<'e>,
+    id: u64,
+    slot: usize,
+    freed: bool,
+}
+
+impl Resizing<'_, '_> {
+    fn free_object(&mut self) {
+        if !self.freed {
+            self.freed = true;
+            self.emitter.object_free(self.id, self.slot);
+        }
+    }
+}
+
+impl Observer for Resizing<'_, '_> {
+    fn span_alloc(&mut self, span: SpanInfo) {
+        Spans(self.emitter).span_alloc(span);
+    }
+
+    fn span_free(&mut self, span: SpanInfo) {
+        self.free_object();
+        Spans(self.emitter).span_free(span);
+    }
+}

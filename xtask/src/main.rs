@@ -1,2 +1,72 @@
-//! The chores of the slabscope workspace as code.
-fn main() {}
+//! The chores of the workspace as code: `cargo xtask demo`, `test`, `ci` and what they are made of.
+//!
+//! One file a task. Results go to stdout, what is being done to stderr.
+#![forbid(unsafe_code)]
+
+mod bench;
+mod ci;
+mod command;
+mod demo;
+mod go_oracle;
+mod test;
+mod text;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use workspace::Workspace;
+
+/// The chores of the slabscope workspace.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask", max_term_width = 80)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Run a real program traced, and explain its trace
+    Demo,
+    /// Run all tests that need nothing but Rust
+    Test,
+    /// Check everything the tests do not: format, lints, docs, layers, the
+    /// demo, and our traces against Go's reader
+    Ci,
+    /// Check what the compiler does not: layers, file heads, paths in docs
+    Tidy,
+    /// Compare our reader with Go's, event for event
+    GoOracle,
+    /// Run the benchmarks; needs a C compiler
+    Bench {
+        /// Passed on to the benchmarks: a filter, say
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    let workspace = Workspace::find()?;
+    match task {
+        Task::Demo => demo::run(&workspace),
+        Task::Test => test::run(&workspace),
+        Task::Ci => ci::run(&workspace),
+        Task::Tidy => tidy::run(&workspace),
+        Task::GoOracle => go_oracle::run(&workspace),
+        Task::Bench { arguments } => bench::run(&workspace, &arguments),
+    }
+}

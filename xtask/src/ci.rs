@@ -1,0 +1,62 @@
+//! `cargo xtask ci`: everything that must hold and that the tests do not say.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use crate::workspace::Workspace;
+use crate::{command, demo, go_oracle, tidy};
+
+/// A check: what it is called, and how it is made.
+type Check = (&'static str, fn(&Workspace) -> Result<()>);
+
+/// In the order of their cost.
+const CHECKS: [Check; 6] = [
+    ("format", format),
+    ("tidy", tidy::run),
+    ("lints", lints),
+    ("documentation", documentation),
+    ("demo", demo::run),
+    ("go oracle", go_oracle::run),
+];
+
+/// Makes all checks; the first that fails ends it.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let mut times = Vec::new();
+    for (name, check) in CHECKS {
+        eprintln!("\n==> {name}");
+        let begun = Instant::now();
+        check(workspace).with_context(|| format!("the check \"{name}\" failed"))?;
+        times.push((name, begun.elapsed()));
+    }
+    println!("\nall checks hold:");
+    for (name, time) in times {
+        println!("  {name:<14} {:>7.1} s", time.as_secs_f64());
+    }
+    Ok(())
+}
+
+fn format(workspace: &Workspace) -> Result<()> {
+    command::run(workspace.cargo().args(["fmt", "--all", "--check"]))
+}
+
+/// Of the benchmarks too, so that they at least compile.
+fn lints(workspace: &Workspace) -> Result<()> {
+    command::run(workspace.cargo().args([
+        "clippy",
+        "--quiet",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "--deny=warnings",
+    ]))
+}
+
+fn documentation(workspace: &Workspace) -> Result<()> {
+    command::run(
+        workspace
+            .cargo()
+            .args(["doc", "--quiet", "--workspace", "--no-deps"])
+            .env("RUSTDOCFLAGS", "--deny=warnings"),
+    )
+}

@@ -1,0 +1,146 @@
+//! `cargo xtask demo`: a real program, run with and without a trace, and the report of the trace.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use slabscope_trace::alloc_free::GenerationData;
+use slabscope_trace::{Kind, Reader};
+
+use crate::command;
+use crate::text::{bytes, grouped};
+use crate::workspace::Workspace;
+
+/// Runs without a trace, of which the fastest counts; the first also brings the sources into memory.
+const UNTRACED_RUNS: usize = 3;
+
+/// Runs it and explains the trace.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let demo = Demo::build(workspace)?;
+    let made = demo.trace(&trace_path(workspace)?)?;
+    println!("The program says:\n");
+    print!("{}", made.output);
+    println!("\nIts trace says:\n");
+    command::run(Command::new(&demo.slabscope).arg("report").arg(&made.trace))?;
+    print!("\n{}", made.summary()?);
+    println!("{}", next_steps(&demo.slabscope, &made.trace));
+    Ok(())
+}
+
+/// Where the demo's trace goes.
+fn trace_path(workspace: &Workspace) -> Result<PathBuf> {
+    let directory = workspace.target().join("demo");
+    fs::create_dir_all(&directory)
+        .with_context(|| format!("{}: cannot be made", directory.display()))?;
+    Ok(directory.join("slabscope-demo.trace"))
+}
+
+/// Makes the demo's trace for somebody else to look at.
+pub(crate) fn make_trace(workspace: &Workspace) -> Result<PathBuf> {
+    Ok(Demo::build(workspace)?.trace(&trace_path(workspace)?)?.trace)
+}
+
+/// The programs, and what the demo is run on.
+struct Demo {
+    program: PathBuf,
+    slabscope: PathBuf,
+    sources: Vec<PathBuf>,
+}
+
+/// A trace that was made.
+struct Made {
+    trace: PathBuf,
+    output: String,
+    traced: Duration,
+    untraced: Duration,
+}
+
+impl Demo {
+    fn build(workspace: &Workspace) -> Result<Demo> {
+        let program = workspace.build("slabscope-demo", "slabscope-demo")?;
+        let slabscope = workspace.build("slabscope-cli", "slabscope")?;
+        let mut sources = workspace.sources_of("slabscope-demo")?;
+        // The rest of the workspace; what lies inside a directory already there is read once.
+        let members = workspace.members();
+        sources.extend(members.iter().filter_map(|member| {
+            member.manifest_path.parent().map(|directory| directory.as_std_path().to_owned())
+        }));
+        Ok(Demo { program, slabscope, sources: sources.into_iter().collect() })
+    }
+
+    fn trace(&self, trace: &Path) -> Result<Made> {
+        let mut runs = (0..UNTRACED_RUNS).map(|_| self.run(None)).collect::<Result<Vec<_>>>()?;
+        runs.sort_by_key(|&(_, time)| time);
+        let Some((expected, untraced)) = runs.into_iter().next() else {
+            bail!("the demo was not run");
+        };
+        let (output, traced) = self.run(Some(trace))?;
+        if output != expected {
+            bail!("the demo printed something else when it was traced");
+        }
+        let output = String::from_utf8(output).context("the demo printed no text")?;
+        Ok(Made { trace: trace.to_owned(), output, traced, untraced })
+    }
+
+    fn run(&self, trace: Option<&Path>) -> Result<(Vec<u8>, Duration)> {
+        let mut program = Command::new(&self.program);
+        program.args(&self.sources).env_remove("SLABSCOPE");
+        if let Some(trace) = trace {
+            // A per cent sign would begin a pattern, and the list's comma ends a value.
+            let trace = trace.to_str().filter(|path| !path.contains(','));
+            let trace = trace.context("the target directory's name holds a comma or is no text")?;
+            let out = trace.replace('%', "%%");
+            program.env("SLABSCOPE", format!("traceallocfree=1,out={out}"));
+        }
+        let begun = Instant::now();
+        let output = command::output(&mut program)?;
+        Ok((output, begun.elapsed()))
+    }
+}
+
+impl Made {
+    /// How much was recorded, and what it cost.
+    fn summary(&self) -> Result<String> {
+        let (happened, lost) = closing_counts(&self.trace)?;
+        let size = fs::metadata(&self.trace)?.len();
+        let (traced, untraced) = (self.traced.as_secs_f64(), self.untraced.as_secs_f64());
+        let recorded = happened.saturating_sub(lost);
+        let rows = [
+            ("Recorded", format!("{} events, {} lost", grouped(recorded), grouped(lost))),
+            ("Events a second", grouped((recorded as f64 / traced) as u64)),
+            ("Traced run", format!("{traced:.2} s")),
+            ("Untraced run", format!("{untraced:.2} s, the best of {UNTRACED_RUNS}")),
+            ("Ratio", format!("{:.2}", traced / untraced)),
+            (
+                "Trace",
+                format!("{}, {:.1} bytes an event", bytes(size), size as f64 / recorded as f64),
+            ),
+        ];
+        Ok(rows.map(|(name, value)| format!("{name:<18} {value}\n")).concat())
+    }
+}
+
+/// Events that happened and events lost, by the trace's own closing counts.
+fn closing_counts(trace: &Path) -> Result<(u64, u64)> {
+    let name = trace.display();
+    let content = fs::read(trace).with_context(|| format!("{name}: cannot be read"))?;
+    let mut closing = None;
+    for event in Reader::new(&content).with_context(|| name.to_string())? {
+        if let Kind::Sync(sync) = event.with_context(|| name.to_string())?.kind {
+            closing = GenerationData::parse(&sync.experimental).closing.or(closing);
+        }
+    }
+    let closing = closing.with_context(|| format!("{name}: it has no closing counts"))?;
+    let sum = |pick: fn(&(u64, u64, u64)) -> u64| closing.kinds.iter().map(pick).sum();
+    Ok((sum(|kind| kind.1), sum(|kind| kind.2)))
+}
+
+fn next_steps(slabscope: &Path, trace: &Path) -> String {
+    let (slabscope, trace) = (slabscope.display(), trace.display());
+    format!(
+        "\nThe trace lies in\n  {trace}\nGo on with\n  {slabscope} verify {trace}\n  \
+         {slabscope} dump {trace} | less\n  {slabscope} --help\n  go tool trace {trace}"
+    )
+}

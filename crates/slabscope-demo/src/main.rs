@@ -18,7 +18,7 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 
 #[global_allocator]
-static GLOBAL: std::alloc::System = std::alloc::System;
+static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
 
 /// Threads beyond the machine's, so that objects are freed by others than those who made them even
 /// on a small machine.

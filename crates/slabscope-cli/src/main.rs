@@ -1,2 +1,28 @@
-//! The slabscope program.
-fn main() {}
+//! The slabscope program: it reads a trace and says what it tells.
+#![forbid(unsafe_code)]
+
+mod args;
+mod dump;
+mod exit_code;
+mod failure;
+mod json;
+mod open;
+mod progress;
+mod report;
+mod text;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    let outcome = match Args::parse().command {
+        Command::Report(args) => report::run(&args),
+        Command::Dump(args) => dump::run(&args),
+        Command::Verify(args) => verify::run(&args),
+    };
+    exit_code::of(outcome)
+}

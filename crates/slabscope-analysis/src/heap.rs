@@ -1,0 +1,261 @@
+//! The heap of the traced program, replayed event by event.
+//!
+//! Objects are found by slot: a free names the start of the slot, an alloc in Go's traces may name
+//! an address behind it. The model takes every event, also those that cannot have happened: it
+//! reports a fault, and then goes on from what the newest event says.
+
+mod slots;
+mod span;
+mod span_table;
+mod units;
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use slabscope_trace::alloc_free::AllocFree;
+use slabscope_wire::alloc_free::stack_size;
+
+use crate::fault::FaultKind;
+pub(crate) use slots::{Object, Owner};
+pub(crate) use span::{Span, SpanKind};
+pub(crate) use units::Units;
+
+use span_table::SpanTable;
+
+/// How something comes to be in the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum In {
+    /// It existed as the trace began.
+    Existed,
+    /// It was allocated.
+    Allocated,
+}
+
+/// How something leaves the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Out {
+    /// It was freed.
+    Freed,
+    /// Something else is where it was, or its span went: its free is not in the trace.
+    Vanished,
+}
+
+/// Where an object lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The kind of its span; `None` when it lies in no slot.
+    pub(crate) kind: Option<SpanKind>,
+    /// Bytes of its slot; 0 when it lies in none.
+    pub(crate) bytes: u64,
+}
+
+/// What hears of each change to the heap.
+pub(crate) trait Listener {
+    /// There is one object more.
+    fn object_in(&mut self, place: Place, object: Object, how: In);
+    /// There is one object less.
+    fn object_out(&mut self, place: Place, object: Object, how: Out);
+    /// An object was put into a slot that holds others, as Go's tiny allocator does.
+    fn object_shares(&mut self);
+    /// There is one span more.
+    fn span_in(&mut self, span: &Span, how: In);
+    /// There is one span less.
+    fn span_out(&mut self, span: &Span, how: Out);
+    /// There is one stack more, of so many bytes.
+    fn stack_in(&mut self, bytes: u64, how: In);
+    /// There is one stack less, of so many bytes.
+    fn stack_out(&mut self, bytes: u64, how: Out);
+    /// The event contradicts those before it; it names `id`.
+    fn fault(&mut self, kind: FaultKind, id: u64);
+}
+
+/// The largest order a stack can have: its addresses would not fit what any processor has.
+const STACK_ORDER_MAX: u64 = 48;
+
+/// The heap as of the last event.
+#[derive(Debug, Default)]
+pub(crate) struct Heap {
+    units: Units,
+    shares_slots: bool,
+    spans: SpanTable,
+    /// Objects that lie in no slot, by their id.
+    strays: HashMap<u64, Object, RandomState>,
+    /// Sizes of stacks in bytes, by their id.
+    stacks: HashMap<u64, u64, RandomState>,
+}
+
+impl Heap {
+    /// An empty heap. `shares_slots` says whether the writer, as Go does, puts several tiny objects
+    /// into one slot and frees them as one.
+    pub(crate) fn new(units: Units, shares_slots: bool) -> Heap {
+        Heap { units, shares_slots, ..Heap::default() }
+    }
+
+    /// Replays an event. `object` is what an alloc event puts into its slot.
+    #[inline]
+    pub(crate) fn apply(&mut self, event: AllocFree, object: Object, to: &mut impl Listener) {
+        match event {
+            AllocFree::HeapObjectAlloc { id, .. } => {
+                self.object_in(id, object, In::Allocated, to);
+            }
+            AllocFree::HeapObjectFree { id } => self.object_out(id, to),
+            AllocFree::HeapObject { id, .. } => {
+                let object = Object { owner: Owner::BEFORE, ..object };
+                self.object_in(id, object, In::Existed, to);
+            }
+            AllocFree::Span { id, pages, kindclass } => {
+                self.span_in(id, pages, kindclass, In::Existed, to);
+            }
+            AllocFree::SpanAlloc { id, pages, kindclass } => {
+                self.span_in(id, pages, kindclass, In::Allocated, to);
+            }
+            AllocFree::SpanFree { id } => self.span_out(id, to),
+            AllocFree::Stack { id, order } => self.stack_in(id, order, In::Existed, to),
+            AllocFree::StackAlloc { id, order } => self.stack_in(id, order, In::Allocated, to),
+            AllocFree::StackFree { id } => match self.stacks.remove(&id) {
+                Some(bytes) => to.stack_out(bytes, Out::Freed),
+                None => to.fault(FaultKind::StackFreeWithoutAlloc, id),
+            },
+        }
+    }
+
+    /// All spans, in no order.
+    pub(crate) fn spans(&self) -> impl Iterator<Item = &Span> {
+        self.spans.iter()
+    }
+
+    fn object_in(&mut self, id: u64, object: Object, how: In, to: &mut impl Listener) {
+        let page = self.units.page_of(id);
+        let Some(span) = self.spans.at_page(page) else {
+            to.fault(FaultKind::ObjectInNoSpan, id);
+            return self.stray_in(id, object, how, to);
+        };
+        let Some(slot) = span.slot_at(self.units.bytes_from(span.start, id)) else {
+            match span.kind {
+                SpanKind::Other => to.fault(FaultKind::ObjectInOtherSpan, id),
+                SpanKind::Small(_) | SpanKind::Large => to.fault(FaultKind::ObjectOutsideSlots, id),
+                // Its span was a fault already.
+                SpanKind::Unknown => {}
+            }
+            return self.stray_in(id, object, how, to);
+        };
+        let place = place(span);
+        if let Some(old) = span.slots.get(slot) {
+            if how == In::Allocated && span.is_tiny && self.shares_slots {
+                return to.object_shares();
+            }
+            if !replaces(id, how, to) {
+                return;
+            }
+            span.live -= 1;
+            to.object_out(place, old, Out::Vanished);
+        }
+        span.slots.put(slot, object);
+        span.live += 1;
+        to.object_in(place, object, how);
+    }
+
+    fn stray_in(&mut self, id: u64, object: Object, how: In, to: &mut impl Listener) {
+        if let Some(&old) = self.strays.get(&id) {
+            if !replaces(id, how, to) {
+                return;
+            }
+            to.object_out(NOWHERE, old, Out::Vanished);
+        }
+        self.strays.insert(id, object);
+        to.object_in(NOWHERE, object, how);
+    }
+
+    fn object_out(&mut self, id: u64, to: &mut impl Listener) {
+        if let Some(span) = self.spans.at_page(self.units.page_of(id))
+            && let Some(slot) = span.slot_at(self.units.bytes_from(span.start, id))
+            && let Some(object) = span.slots.take(slot)
+        {
+            span.live -= 1;
+            return to.object_out(place(span), object, Out::Freed);
+        }
+        match self.strays.remove(&id) {
+            Some(object) => to.object_out(NOWHERE, object, Out::Freed),
+            None => to.fault(FaultKind::FreeWithoutAlloc, id),
+        }
+    }
+
+    fn span_in(&mut self, start: u64, pages: u64, kindclass: u64, how: In, to: &mut impl Listener) {
+        let Some(span) = Span::new(start, pages, kindclass, &self.units) else {
+            return to.fault(FaultKind::SpanOutOfRange, start);
+        };
+        if span.kind == SpanKind::Unknown {
+            to.fault(FaultKind::SpanOfUnknownClass, start);
+        }
+        if let Some(old) = self.spans.at_page(start)
+            && how == In::Existed
+            && (old.start, old.pages, old.kind) == (start, pages, span.kind)
+        {
+            // The same said twice: what is known of its objects holds.
+            return to.fault(FaultKind::SpanOverlap, start);
+        }
+        while let Some(old) = self.spans.overlapping(start, span.end()) {
+            to.fault(FaultKind::SpanOverlap, start);
+            self.remove_span(old, Out::Vanished, to);
+        }
+        to.span_in(&span, how);
+        self.spans.insert(span);
+    }
+
+    fn span_out(&mut self, start: u64, to: &mut impl Listener) {
+        if !self.remove_span(start, Out::Freed, to) {
+            to.fault(FaultKind::SpanFreeWithoutAlloc, start);
+        }
+    }
+
+    /// Removes the span that begins at this page; returns whether there was one.
+    fn remove_span(&mut self, start: u64, how: Out, to: &mut impl Listener) -> bool {
+        let Some(span) = self.spans.remove(start) else {
+            return false;
+        };
+        if span.live > 0 {
+            if how == Out::Freed {
+                to.fault(FaultKind::SpanFreeWithObjects, start);
+            }
+            for object in span.slots.objects() {
+                to.object_out(place(&span), object, Out::Vanished);
+            }
+        }
+        to.span_out(&span, how);
+        true
+    }
+
+    fn stack_in(&mut self, id: u64, order: u64, how: In, to: &mut impl Listener) {
+        let mut bytes = stack_size(order);
+        if bytes == 0 || order > STACK_ORDER_MAX {
+            to.fault(FaultKind::StackOfUnknownSize, id);
+            bytes = 0;
+        }
+        if let Some(old) = self.stacks.insert(id, bytes) {
+            to.fault(FaultKind::StackOverlap, id);
+            to.stack_out(old, Out::Vanished);
+        }
+        to.stack_in(bytes, how);
+    }
+}
+
+/// An object in a slot in use is a fault. Returns whether it takes the place of the one there: an
+/// alloc does, since a free must be missing; what is said to exist may be the one there.
+fn replaces(id: u64, how: In, to: &mut impl Listener) -> bool {
+    match how {
+        In::Allocated => to.fault(FaultKind::DoubleAlloc, id),
+        In::Existed => to.fault(FaultKind::DoubleExist, id),
+    }
+    how == In::Allocated
+}
+
+const NOWHERE: Place = Place { kind: None, bytes: 0 };
+
+fn place(span: &Span) -> Place {
+    Place { kind: Some(span.kind), bytes: span.slot_bytes }
+}
+
+#[cfg(test)]
+mod model_test;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! Adding up what the heap model says: the figures of the report.
+
+mod classes;
+mod spans;
+mod threads;
+
+use slabscope_trace::Time;
+
+use crate::fault::{Example, FaultKind, Faults};
+use crate::heap::{In, Listener, Object, Out, Owner, Place, Span};
+use crate::moment::{Clock, Moment};
+use crate::report::{Objects, StackAmount, Stacks};
+
+use classes::Classes;
+pub(crate) use spans::SpanTally;
+pub(crate) use threads::Threads;
+
+/// The event being replayed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Now {
+    pub(crate) time: Time,
+    pub(crate) thread: i64,
+    /// The thread's index in [`Threads`].
+    pub(crate) owner: Owner,
+    /// The event's name.
+    pub(crate) event: &'static str,
+}
+
+/// The figures so far.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    pub(crate) now: Now,
+    pub(crate) clock: Clock,
+    pub(crate) objects: Objects,
+    pub(crate) classes: Classes,
+    pub(crate) threads: Threads,
+    pub(crate) spans: SpanTally,
+    pub(crate) stacks: Stacks,
+    pub(crate) faults: Faults,
+    peaks: Peaks,
+}
+
+/// When the peaks were, in times of the trace.
+#[derive(Debug, Default)]
+struct Peaks {
+    objects: Time,
+    stacks: Time,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Tally {
+            now: Now { time: Time(0), thread: 0, owner: Owner::BEFORE, event: "" },
+            clock: Clock::default(),
+            objects: Objects::default(),
+            classes: Classes::default(),
+            threads: Threads::default(),
+            spans: SpanTally::default(),
+            stacks: Stacks::default(),
+            faults: Faults::default(),
+            peaks: Peaks::default(),
+        }
+    }
+}
+
+impl Tally {
+    /// The figures of objects, with the moment of their peak.
+    pub(crate) fn objects(&self) -> Objects {
+        let mut objects = self.objects;
+        objects.peak.at = self.moment_of_peak(self.peaks.objects, objects.peak.bytes);
+        objects
+    }
+
+    /// The figures of stacks, with the moment of their peak.
+    pub(crate) fn stacks(&self) -> Stacks {
+        let mut stacks = self.stacks;
+        stacks.peak_at = self.moment_of_peak(self.peaks.stacks, stacks.peak.bytes);
+        stacks
+    }
+
+    /// A peak of nothing is at the start.
+    pub(crate) fn moment_of_peak(&self, time: Time, height: u64) -> Moment {
+        if height == 0 { self.clock.start() } else { self.clock.moment(time) }
+    }
+}
+
+impl Listener for Tally {
+    #[inline]
+    fn object_in(&mut self, place: Place, object: Object, how: In) {
+        let class = self.classes.row(place);
+        match how {
+            In::Existed => {
+                self.objects.existed.add(place.bytes);
+                class.existed.add(place.bytes);
+            }
+            In::Allocated => {
+                self.objects.allocated.add(place.bytes);
+                class.allocated.add(place.bytes);
+                if object.requested != Object::UNKNOWN {
+                    self.objects.requested.add(object.requested, place.bytes);
+                    class.requested.add(object.requested, place.bytes);
+                }
+                self.threads.allocated(self.now.owner, place.bytes);
+            }
+        }
+        class.live.add(place.bytes);
+        let live = &mut self.objects.live;
+        live.add(place.bytes);
+        let peak = &mut self.objects.peak;
+        if live.bytes > peak.bytes {
+            (peak.objects, peak.bytes) = (live.objects, live.bytes);
+            self.peaks.objects = self.now.time;
+        }
+    }
+
+    #[inline]
+    fn object_out(&mut self, place: Place, object: Object, how: Out) {
+        let class = self.classes.row(place);
+        class.live.sub(place.bytes);
+        self.objects.live.sub(place.bytes);
+        match how {
+            Out::Freed => {
+                class.freed.add(place.bytes);
+                self.objects.freed.add(place.bytes);
+                self.threads.freed(self.now.owner, object.owner, place.bytes);
+            }
+            Out::Vanished => self.objects.vanished.add(place.bytes),
+        }
+    }
+
+    fn object_shares(&mut self) {
+        self.objects.sharing += 1;
+    }
+
+    fn span_in(&mut self, span: &Span, how: In) {
+        self.spans.span_in(span.pages, how, self.now.time);
+    }
+
+    fn span_out(&mut self, span: &Span, how: Out) {
+        self.spans.span_out(span.pages, how);
+    }
+
+    fn stack_in(&mut self, bytes: u64, how: In) {
+        let stacks = &mut self.stacks;
+        let came = match how {
+            In::Existed => &mut stacks.existed,
+            In::Allocated => &mut stacks.allocated,
+        };
+        add(came, bytes);
+        add(&mut stacks.live, bytes);
+        if stacks.live.bytes > stacks.peak.bytes {
+            stacks.peak = stacks.live;
+            self.peaks.stacks = self.now.time;
+        }
+    }
+
+    fn stack_out(&mut self, bytes: u64, how: Out) {
+        let live = &mut self.stacks.live;
+        live.stacks = live.stacks.saturating_sub(1);
+        live.bytes = live.bytes.saturating_sub(bytes);
+        if how == Out::Freed {
+            add(&mut self.stacks.freed, bytes);
+        }
+    }
+
+    #[cold]
+    fn fault(&mut self, kind: FaultKind, id: u64) {
+        let (now, clock) = (self.now, self.clock);
+        self.faults.add(kind, || Example {
+            at: clock.moment(now.time),
+            thread: now.thread,
+            id,
+            event: now.event,
+        });
+    }
+}
+
+fn add(amount: &mut StackAmount, bytes: u64) {
+    amount.stacks += 1;
+    amount.bytes = amount.bytes.saturating_add(bytes);
+}

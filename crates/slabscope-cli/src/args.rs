@@ -1,0 +1,122 @@
+//! What the program understands on its command line, and its help.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+
+/// Explains traces of every allocation a program made.
+#[derive(Debug, Parser)]
+#[command(name = "slabscope", version, after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  Trace a program that uses slabscope as its allocator, and read the result:
+    SLABSCOPE=traceallocfree=1 ./app
+    slabscope report app.1234.trace
+
+  In a script, fail when a trace is incomplete or contradicts itself:
+    slabscope verify app.1234.trace
+
+  The same text as 'go tool trace -d=parsed', for the nine heap events only:
+    slabscope dump app.1234.trace | grep Experimental
+
+Traces of Go programs (GODEBUG=traceallocfree=1, Go 1.23 and later) can be read
+as well.
+
+Exit codes:
+  0  all is well
+  1  a finding: 'verify' found something wrong, or the trace could not be read
+     to its end
+  2  it could not be done: no such file, not a trace, wrong usage";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// What was allocated and freed: by kind of event, size, thread and span
+    #[command(after_help = REPORT_HELP)]
+    Report(ReportArgs),
+    /// All events as text, line for line as 'go tool trace -d=parsed' prints them
+    #[command(after_help = DUMP_HELP)]
+    Dump(DumpArgs),
+    /// Whether the trace is complete and free of contradictions
+    #[command(after_help = VERIFY_HELP)]
+    Verify(VerifyArgs),
+}
+
+const REPORT_HELP: &str = "\
+A trace that breaks off gets a report of what was read before that, and exit
+code 1. All bytes are bytes of slots, which is what objects cost; what the
+program asked for stands beside them where the trace tells.
+
+Example:
+  slabscope report app.1234.trace --json | jq .report.objects.peak";
+
+const DUMP_HELP: &str = "\
+Example:
+  slabscope dump app.1234.trace | grep -c HeapObjectAlloc";
+
+const VERIFY_HELP: &str = "\
+It checks that the file can be read to its end; that every free has its alloc,
+no slot and no page is used twice, and nothing lies outside a span; that there
+are as many events of each kind as the closing counts say, and none was lost;
+and that all side data can be read. Traces of Go have no closing counts.
+
+Exit code 0 when nothing is wrong, 1 when something is, 2 when the file cannot
+be read as a trace at all.
+
+Example:
+  slabscope verify app.1234.trace && echo sound";
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReportArgs {
+    /// The trace
+    pub(crate) file: PathBuf,
+    /// Print JSON for machines, with a version in it
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show every row of the tables, not just the largest
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DumpArgs {
+    /// The trace
+    pub(crate) file: PathBuf,
+    /// Print the records as they stand in the file, as 'go tool trace -d=wire' does
+    #[arg(long)]
+    pub(crate) wire: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct VerifyArgs {
+    /// The trace
+    pub(crate) file: PathBuf,
+    /// Print JSON for machines, with a version in it
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn help_fits_a_terminal() {
+        let mut command = Args::command();
+        let mut texts = [AFTER_HELP, REPORT_HELP, DUMP_HELP, VERIFY_HELP].join("\n");
+        texts.push_str(&command.render_help().to_string());
+        for line in texts.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Results as JSON, with the version of its form.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+/// Goes up when a field changes its meaning or goes; new fields may come at any time.
+const VERSION: u32 = 1;
+
+/// What stands around every result.
+#[derive(Serialize)]
+struct Envelope<'a, T> {
+    version: u32,
+    file: &'a str,
+    #[serde(flatten)]
+    result: T,
+}
+
+/// Writes `result` with the version and the file it is about.
+pub(crate) fn write(path: &Path, result: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    let envelope = Envelope { version: VERSION, file: &path.to_string_lossy(), result };
+    let json = serde_json::to_string_pretty(&envelope)?;
+    writeln!(out, "{}", plain(&json))
+}
+
+/// JSON lets control characters above 0x7e stand as they are; a terminal may obey them.
+fn plain(json: &str) -> String {
+    let mut plain = String::with_capacity(json.len());
+    for c in json.chars() {
+        // Those below stand between values only, as newlines, and are escaped in strings.
+        if c == '\n' || !crate::text::is_unsafe(c) {
+            plain.push(c);
+        } else {
+            plain.push_str(&format!("\\u{:04x}", u32::from(c)));
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controls_are_escaped_and_survive() {
+        let text = "a\u{1b}b\u{9b}c\u{202e}d\u{7f}\n\u{e9}";
+        let mut out = Vec::new();
+        write(Path::new("x"), &serde_json::json!({ "text": text }), &mut out).unwrap();
+        let written = String::from_utf8(out).unwrap();
+        assert!(!written.chars().any(|c| c != '\n' && crate::text::is_unsafe(c)), "{written}");
+        let read: serde_json::Value = serde_json::from_str(&written).unwrap();
+        assert_eq!((&read["text"], &read["version"]), (&text.into(), &1.into()));
+    }
+}

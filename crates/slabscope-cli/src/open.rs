@@ -1,0 +1,132 @@
+//! Getting at the bytes of a trace, and saying what is wrong with a file that is none.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use slabscope_trace::{Error, ErrorKind};
+use slabscope_wire::header::{self, HeaderError};
+
+use crate::failure::Failure;
+
+/// The bytes of the file, whose header is that of a trace that can be read.
+pub(crate) fn trace(path: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = read(path).map_err(|error| Failure::input(path, unreadable(&error)))?;
+    match header::parse(&bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(Failure::input(path, foreign(&bytes, error))),
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = fs::File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if is_endless(&metadata) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = Vec::new();
+    // The length is a hint only: a trace being written grows, a pipe has none.
+    bytes.try_reserve(usize::try_from(metadata.len()).unwrap_or(usize::MAX))?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Devices need not end. Pipes do, and make `<(zcat app.trace.gz)` work.
+#[cfg(unix)]
+fn is_endless(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    !metadata.is_file() && !metadata.file_type().is_fifo()
+}
+
+#[cfg(not(unix))]
+fn is_endless(metadata: &fs::Metadata) -> bool {
+    !metadata.is_file()
+}
+
+fn unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file. A traced program writes its trace \
+             where SLABSCOPE's 'out' says, by default NAME.PID.trace in its working directory."
+            .to_owned(),
+        io::ErrorKind::IsADirectory => "it is a directory. Name a trace file inside it.".to_owned(),
+        io::ErrorKind::PermissionDenied => {
+            "you may not read it. Read it as its owner, or have its permissions changed.".to_owned()
+        }
+        io::ErrorKind::InvalidInput => {
+            "it is neither a file nor a pipe. Name a trace file.".to_owned()
+        }
+        io::ErrorKind::OutOfMemory => {
+            "there is not enough memory to hold it. Read it on a machine with more.".to_owned()
+        }
+        _ => format!("{error}. Check the file and its disk, then try again."),
+    }
+}
+
+/// What to say of a file that does not begin as a trace.
+fn foreign(bytes: &[u8], error: HeaderError) -> String {
+    let advice = match error {
+        HeaderError::Truncated if bytes.is_empty() => {
+            return "it is empty. The program has not written to it yet, or was killed before it \
+                 could; wait, or trace it again."
+                .to_owned();
+        }
+        HeaderError::Truncated if header::BYTES.starts_with(bytes) => {
+            "It was cut off in the header; trace the program again."
+        }
+        HeaderError::Truncated => "Name a file that slabscope or Go wrote.",
+        HeaderError::NotATrace => not_a_trace(bytes),
+        HeaderError::TooOld(_) => "Trace the program again with Go 1.23 or later.",
+        HeaderError::Unknown(_) => "Use a newer slabscope.",
+    };
+    let error = Error { offset: 0, generation: 0, what: ErrorKind::Header(error) };
+    format!("{error}. {advice}")
+}
+
+fn not_a_trace(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [0x1f, 0x8b, ..] => {
+            "It is compressed with gzip: if a trace is in it, unpack it first with 'gzip -d'."
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            "It is compressed with zstd: if a trace is in it, unpack it first with 'zstd -d'."
+        }
+        [0x7f, b'E', b'L', b'F', ..] => {
+            "It is a program: run it with SLABSCOPE=traceallocfree=1, then read its trace."
+        }
+        [b'g', b'o', b' ', b'1', b'.', ..] => {
+            "It looks like a trace of Go before 1.11; trace the program again with Go 1.23 or later."
+        }
+        _ => "Name a file that slabscope or Go wrote.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_files_are_told_apart() {
+        let say = |bytes: &[u8]| match header::parse(bytes) {
+            Ok(_) => String::new(),
+            Err(error) => foreign(bytes, error),
+        };
+        let cases: [(&[u8], &str); 9] = [
+            (b"", "empty"),
+            (b"go 1.26 ", "cut off in the header"),
+            (b"hello", "too short"),
+            (b"go 1.21 trace\0\0\0", "format of Go 1.21"),
+            (b"go 1.5 trace\0\0\0\0", "before 1.11"),
+            (b"go 1.99 trace\0\0\0", "newer slabscope"),
+            (b"\x1f\x8b..............", "gzip -d"),
+            (b"\x28\xb5\x2f\xfd............", "zstd -d"),
+            (b"\x7fELF............", "is a program"),
+        ];
+        for (bytes, part) in cases {
+            assert!(say(bytes).contains(part), "{:?}", say(bytes));
+        }
+        assert_eq!(say(&header::BYTES), "");
+    }
+}

@@ -1,0 +1,30 @@
+//! `slabscope verify`: whether a trace holds together.
+
+use std::io::{BufWriter, Write, stdout};
+
+use serde::Serialize;
+use slabscope_analysis::Verification;
+
+use crate::args::VerifyArgs;
+use crate::exit_code::Outcome;
+use crate::failure::Failure;
+use crate::{json, report, text};
+
+pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome, Failure> {
+    let verification = report::replay(&args.file)?.verify();
+    let mut out = BufWriter::new(stdout().lock());
+    if args.json {
+        let result = Named { is_sound: verification.is_sound(), verification: &verification };
+        json::write(&args.file, &result, &mut out)?;
+    } else {
+        text::verify::write(&args.file, &verification, &mut out)?;
+    }
+    out.flush()?;
+    Ok(Outcome::finding_if(!verification.is_sound()))
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    is_sound: bool,
+    verification: &'a Verification,
+}

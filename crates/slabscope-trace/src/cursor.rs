@@ -25,6 +25,8 @@ pub(crate) struct Cursor {
     pub(crate) event: RawEvent,
     /// Which of the thread's batches.
     batch: usize,
+    /// Where in it the cursor's event stands, in bytes, or one that could not be read.
+    event_at: usize,
     /// Where in it the next event stands, in bytes.
     at: usize,
     /// Time of the last event; 0 at the start of a batch.
@@ -36,12 +38,12 @@ const NOTHING: RawEvent = RawEvent { time: Time(0), args: [0; ARGS_MAX], id: 0 }
 impl Cursor {
     /// A cursor before the first event of `thread`.
     pub(crate) fn new(thread: ThreadId) -> Self {
-        Cursor { thread, state: None, event: NOTHING, batch: 0, at: 0, last: Time(0) }
+        Cursor { thread, state: None, event: NOTHING, batch: 0, event_at: 0, at: 0, last: Time(0) }
     }
 
-    /// Where in the file the byte after the cursor's event stands.
+    /// Where in the file the cursor's event stands, or the one that could not be read.
     pub(crate) fn offset(&self, batches: &[Batch<'_>]) -> usize {
-        batches.get(self.batch).map_or(0, |batch| batch.offset + self.at)
+        batches.get(self.batch).map_or(0, |batch| batch.offset + self.event_at)
     }
 
     /// Moves to the thread's next event; `false` when there is none.
@@ -66,6 +68,7 @@ impl Cursor {
         if self.last == Time(0) {
             self.last = clock.time(batch.time);
         }
+        self.event_at = self.at;
         let (dt, len) = decode(batch.payload.get(self.at..).unwrap_or_default(), &mut self.event)?;
         self.event.time = Time(clock.time(dt).0.wrapping_add(self.last.0));
         self.last = self.event.time;

@@ -107,7 +107,8 @@ fn give_up(session: &Session) {
 impl<'a> Drainer<'a> {
     fn new(session: &'a Session) -> Option<Self> {
         let rings = session.rings();
-        let anchor = Anchor::now(!rings.ticks_are_time());
+        // Events may have come before this thread did.
+        let anchor = session.begun();
         Some(Drainer {
             session,
             generation: Generation::first(session, anchor.nanos)?,

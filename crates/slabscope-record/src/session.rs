@@ -13,6 +13,7 @@ use slabscope_os::file::{Errno, File};
 use slabscope_os::{clock, futex, map, thread};
 use slabscope_wire::alloc_free::EndReason;
 
+use crate::clock::Anchor;
 use crate::counts::{Counts, KINDS};
 use crate::drain;
 use crate::ring::Rings;
@@ -124,6 +125,8 @@ pub struct SharedCounts {
 /// A trace being made.
 #[derive(Debug)]
 pub struct Session {
+    /// A moment before the first event.
+    begun: Anchor,
     rings: Rings,
     threads: ThreadTable,
     sites: SiteTable,
@@ -229,6 +232,7 @@ impl Session {
             return Err(StartError::Memory);
         };
         Ok(Session {
+            begun: Anchor::now(!rings.ticks_are_time()),
             rings,
             threads,
             sites,
@@ -297,6 +301,11 @@ impl Session {
         }
         // A free may be counted before the alloc that another thread is still counting.
         if live > i64::MAX as u64 { 0 } else { live }
+    }
+
+    /// A moment before the first event, on both clocks.
+    pub(crate) fn begun(&self) -> Anchor {
+        self.begun
     }
 
     /// The rings.

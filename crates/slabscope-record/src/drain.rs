@@ -266,7 +266,7 @@ impl<'a> Drainer<'a> {
 
     /// What a round ends with: sites, the size of the heap, and a new generation when it is time.
     fn after_round(&mut self) {
-        if self.session.has_failed() {
+        if self.generation.out.failure().is_some() {
             return;
         }
         let generation = &mut self.generation;

@@ -86,7 +86,7 @@ impl<'a> Generation<'a> {
 
     /// Whether it has grown to where a new one should begin.
     pub(crate) fn is_full(&self, now_ns: u64) -> bool {
-        self.out.position() - self.start_at > BYTES_MAX
+        self.out.position().saturating_sub(self.start_at) > BYTES_MAX
             || now_ns.saturating_sub(self.start_ns) > NANOS_MAX
     }
 

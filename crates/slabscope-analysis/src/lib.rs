@@ -21,8 +21,6 @@ mod replay;
 mod report;
 mod side_data;
 mod tally;
-#[cfg(test)]
-mod test_trace;
 mod verify;
 
 pub use fault::{Example, FaultKind, FaultRow};

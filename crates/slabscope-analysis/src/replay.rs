@@ -4,7 +4,7 @@ use slabscope_trace::alloc_free::{AllocFree, GenerationData};
 use slabscope_trace::{Error, ErrorKind, Event, ExperimentalEvent, Kind, Reader, Sync};
 use slabscope_wire::event::{self, id};
 
-use crate::heap::{Heap, Object};
+use crate::heap::{Heap, Object, Units};
 use crate::report::{Completeness, EventCount, Events, Origin, ReadError, Report, Tracing};
 use crate::side_data::SideData;
 use crate::tally::{Now, Tally};
@@ -24,7 +24,8 @@ const PROGRESS_EVENTS: u64 = 1 << 16;
 /// When the bytes do not begin as a trace that can be read.
 pub fn analyze(bytes: &[u8], progress: &mut dyn FnMut(u64)) -> Result<Report, Error> {
     let mut reader = Reader::new(bytes)?;
-    let mut replay = Replay::default();
+    // Side data say if it is not Go's.
+    let mut replay = Replay { heap: Heap::new(Units::default(), true), ..Replay::default() };
     let mut error = None;
     let mut until_progress = PROGRESS_EVENTS;
     while let Some(read) = reader.next() {
@@ -74,18 +75,22 @@ impl Replay {
         }
     }
 
-    /// Each generation begins with one of these, and the last one comes at the end of the trace,
-    /// told apart by having no clock; older formats have none at all.
+    /// Each generation begins with one of these, and one more comes at the end of the trace: it has
+    /// no clock and no side data. In formats before Go 1.25 no generation has a clock, and only
+    /// what follows tells.
     #[cold]
     fn sync(&mut self, event: &Event, sync: &Sync) {
         self.tally.clock.sync(event.time, sync.clock);
-        self.is_pending = sync.clock.is_none();
-        self.generations += u64::from(sync.clock.is_some());
+        let has_begun = sync.clock.is_some() || !sync.experimental.batches.is_empty();
+        self.is_pending = !has_begun;
+        if !has_begun {
+            return;
+        }
+        self.generations += 1;
         let data = GenerationData::parse(&sync.experimental);
-        let is_first = self.last.is_none();
-        let threads = self.side.take(sync.n, data);
+        let threads = self.side.take(self.generations, data);
         self.tally.threads.learn(threads);
-        if is_first {
+        if self.last.is_none() {
             self.heap = Heap::new(self.side.units(), !self.side.is_ours());
         }
     }
@@ -178,6 +183,3 @@ const EVENT_NAMES: [&str; KINDS] = {
     }
     names
 };
-
-#[cfg(test)]
-mod tests;

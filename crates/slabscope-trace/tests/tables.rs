@@ -26,11 +26,11 @@ fn label(trace: Trace, string: u64) -> Trace {
 }
 
 fn label_of(events: &[Event]) -> Vec<u8> {
-    let labels = events.iter().filter_map(|event| match &event.kind {
+    let mut labels = events.iter().filter_map(|event| match &event.kind {
         Kind::Label { label, .. } => Some(label.as_bytes().to_vec()),
         _ => None,
     });
-    labels.last().expect("a label")
+    labels.next_back().expect("a label")
 }
 
 #[test]

@@ -38,6 +38,11 @@ impl Trace {
         Trace::new().clock()
     }
 
+    /// Goes on with a trace of the newest format.
+    pub(crate) fn after(bytes: &[u8]) -> Self {
+        Trace { bytes: bytes.to_vec(), ..Trace::new() }
+    }
+
     /// Gives the batches from here on another generation.
     pub(crate) fn generation(mut self, generation: u64) -> Self {
         self.generation = generation;

@@ -24,6 +24,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     print!("{}", made.output);
     println!("\nIts trace says:\n");
     command::run(Command::new(&demo.slabscope).arg("report").arg(&made.trace))?;
+    println!();
+    command::run(Command::new(&demo.slabscope).arg("verify").arg(&made.trace))?;
     print!("\n{}", made.summary()?);
     println!("{}", next_steps(&demo.slabscope, &made.trace));
     Ok(())
@@ -140,7 +142,7 @@ fn closing_counts(trace: &Path) -> Result<(u64, u64)> {
 fn next_steps(slabscope: &Path, trace: &Path) -> String {
     let (slabscope, trace) = (slabscope.display(), trace.display());
     format!(
-        "\nThe trace lies in\n  {trace}\nGo on with\n  {slabscope} verify {trace}\n  \
+        "\nThe trace lies in\n  {trace}\nGo on with\n  {slabscope} report --all {trace}\n  \
          {slabscope} dump {trace} | less\n  {slabscope} --help\n  go tool trace {trace}"
     )
 }

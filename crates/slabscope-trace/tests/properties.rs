@@ -131,6 +131,9 @@ proptest! {
 /// its thread's batch ends with it.
 type Written = (&'static Spec, [u64; ARGS_MAX], u64, u64, bool);
 
+/// An event as it must come back: its thread, time, number and arguments.
+type Read = (ThreadId, i64, u8, Vec<u64>);
+
 fn written(steps: std::ops::Range<u64>) -> impl Strategy<Value = Vec<Vec<Written>>> {
     let specs: Vec<&'static Spec> = TABLE.iter().filter(|spec| spec.is_experimental()).collect();
     let number = prop_oneof![0..300_u64, any::<u64>()];
@@ -141,8 +144,8 @@ fn written(steps: std::ops::Range<u64>) -> impl Strategy<Value = Vec<Vec<Written
 }
 
 /// Writes generations of events, the batches of each thread in order, and with them what must
-/// come back: thread, time, number, arguments.
-fn write(generations: &[Vec<Written>]) -> (Vec<u8>, Vec<(ThreadId, i64, u8, Vec<u64>)>) {
+/// come back.
+fn write(generations: &[Vec<Written>]) -> (Vec<u8>, Vec<Read>) {
     let (mut trace, mut now, mut expected) = (Trace::begun(), START, Vec::new());
     for (index, generation) in generations.iter().enumerate() {
         trace = if index == 0 { trace } else { trace.next() };
@@ -171,7 +174,7 @@ fn write(generations: &[Vec<Written>]) -> (Vec<u8>, Vec<(ThreadId, i64, u8, Vec<
     (trace.end().bytes, expected)
 }
 
-fn come_back(bytes: &[u8]) -> Vec<(ThreadId, i64, u8, Vec<u64>)> {
+fn come_back(bytes: &[u8]) -> Vec<Read> {
     let (events, error) = read(bytes);
     assert_eq!(error, None);
     let heap = events.iter().filter_map(|event| match &event.kind {
@@ -194,7 +197,7 @@ proptest! {
         let found = come_back(&bytes);
         prop_assert_eq!(found.len(), expected.len());
         prop_assert!(found.windows(2).all(|pair| pair[0].1 < pair[1].1));
-        let of = |list: &[(ThreadId, i64, u8, Vec<u64>)], thread| -> Vec<_> {
+        let of = |list: &[Read], thread| -> Vec<_> {
             let own = list.iter().filter(|event| event.0 == thread);
             own.map(|event| (event.2, event.3.clone())).collect()
         };

@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::slice;
+
 use slabscope_trace::{Error, ErrorKind, GoId, ThreadId, Time};
 use slabscope_wire::batch::{NO_THREAD, PAYLOAD_MAX};
 use slabscope_wire::event::id;
@@ -171,8 +173,8 @@ fn a_generation_needs_exactly_one_clock() {
     let frequency = record(id::FREQUENCY, &[1_000_000_000]);
     let snapshot = record(id::CLOCK_SNAPSHOT, &[5, 77, 1_700_000_000, 0]);
     let with = |records: &[Vec<u8>]| what(Trace::new().table(&sync(records)));
-    assert_eq!(with(&[snapshot.clone()]), ErrorKind::NoFrequency);
-    assert_eq!(with(&[frequency.clone()]), ErrorKind::NoClockSnapshot);
+    assert_eq!(with(slice::from_ref(&snapshot)), ErrorKind::NoFrequency);
+    assert_eq!(with(slice::from_ref(&frequency)), ErrorKind::NoClockSnapshot);
     let twice = [frequency.clone(), frequency.clone(), snapshot.clone()];
     assert_eq!(with(&twice), ErrorKind::RepeatedFrequency);
     let twice = [frequency.clone(), snapshot.clone(), snapshot.clone()];

@@ -95,6 +95,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next event, its time not yet forced to be later than the last one's.
+    #[inline]
     fn read(&mut self) -> Result<Event, Error> {
         if let Some(event) = self.order.next() {
             return Ok(event);
@@ -166,7 +167,10 @@ impl<'a> Reader<'a> {
         } else {
             self.frontier.remove(place);
         }
-        Ok(event.or_else(|| self.order.next()))
+        match event {
+            Some(event) => Ok(Some(event)),
+            None => Ok(self.order.next()),
+        }
     }
 
     /// An error about the event of the cursor at `place`.

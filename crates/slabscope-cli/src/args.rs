@@ -113,9 +113,12 @@ mod tests {
     #[test]
     fn help_fits_a_terminal() {
         let mut command = Args::command();
-        let mut texts = [AFTER_HELP, REPORT_HELP, DUMP_HELP, VERIFY_HELP].join("\n");
-        texts.push_str(&command.render_help().to_string());
-        for line in texts.lines() {
+        let mut texts = vec![command.render_long_help().to_string()];
+        let subcommands = command.get_subcommands_mut();
+        texts.extend(subcommands.map(|command| command.render_long_help().to_string()));
+        // The program, its three commands and `help`.
+        assert_eq!(texts.len(), 5);
+        for line in texts.iter().flat_map(|text| text.lines()) {
             assert!(line.chars().count() <= 80, "{line}");
         }
     }

@@ -129,4 +129,19 @@ mod tests {
         }
         assert_eq!(say(&header::BYTES), "");
     }
+
+    #[test]
+    fn every_refusal_says_what_to_do() {
+        for kind in [
+            io::ErrorKind::NotFound,
+            io::ErrorKind::IsADirectory,
+            io::ErrorKind::PermissionDenied,
+            io::ErrorKind::InvalidInput,
+            io::ErrorKind::OutOfMemory,
+            io::ErrorKind::Interrupted,
+        ] {
+            let text = unreadable(&kind.into());
+            assert!(text.matches(". ").count() == 1 && text.ends_with('.'), "{text}");
+        }
+    }
 }

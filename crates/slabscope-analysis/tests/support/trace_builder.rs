@@ -8,36 +8,36 @@ use slabscope_wire::event::id;
 use slabscope_wire::{batch, header, varint};
 
 /// The kindclass of spans with slots of 48 bytes.
-pub const CLASS_48: u64 = 5 << 2 | 2;
+pub(crate) const CLASS_48: u64 = 5 << 2 | 2;
 /// The kindclass of spans with one large object.
-pub const LARGE: u64 = 2;
+pub(crate) const LARGE: u64 = 2;
 /// The kindclass of spans without objects.
-pub const OTHER: u64 = KINDCLASS_NOT_OBJECTS;
+pub(crate) const OTHER: u64 = KINDCLASS_NOT_OBJECTS;
 
 /// An event: its number, nanoseconds since the last one, its arguments.
-pub type TimedEvent = (u8, u64, &'static [u64]);
+pub(crate) type TimedEvent = (u8, u64, &'static [u64]);
 
 /// A trace under construction.
 #[derive(Debug, Clone)]
-pub struct TraceBuilder {
+pub(crate) struct TraceBuilder {
     /// The file so far.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Events of the heap so far, by kind.
-    pub counts: [u64; 9],
+    pub(crate) counts: [u64; 9],
     generation: u64,
     start: u64,
 }
 
 impl TraceBuilder {
     /// The header and nothing else.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let bytes = header::BYTES.to_vec();
         TraceBuilder { bytes, counts: [0; 9], generation: 0, start: 0 }
     }
 
     /// Begins a generation, with its clock; the wall clock shows as many seconds as the time is
     /// nanoseconds.
-    pub fn begin(&mut self, start: u64) -> &mut Self {
+    pub(crate) fn begin(&mut self, start: u64) -> &mut Self {
         self.generation += 1;
         self.start = start;
         let mut payload = vec![id::SYNC, id::FREQUENCY];
@@ -48,20 +48,20 @@ impl TraceBuilder {
     }
 
     /// A batch of side data: its kind and the rest of it.
-    pub fn side(&mut self, kind: u8, rest: &[u8]) -> &mut Self {
+    pub(crate) fn side(&mut self, kind: u8, rest: &[u8]) -> &mut Self {
         let payload = [&[kind], rest].concat();
         self.batch(Some(alloc_free::EXPERIMENT), batch::NO_THREAD, self.start, &payload)
     }
 
     /// What ids count in, as all writers have it.
-    pub fn info(&mut self) -> &mut Self {
+    pub(crate) fn info(&mut self) -> &mut Self {
         let mut rest = Vec::new();
         numbers(&mut rest, &[1 << 32, alloc_free::PAGE_SIZE, 8, alloc_free::STACK_ALIGN]);
         self.side(data::INFO, &rest)
     }
 
     /// How the trace was made.
-    pub fn build(&mut self, rows: &[(&str, &str)]) -> &mut Self {
+    pub(crate) fn build(&mut self, rows: &[(&str, &str)]) -> &mut Self {
         let mut rest = Vec::new();
         for (key, value) in rows {
             text(&mut rest, key);
@@ -71,7 +71,7 @@ impl TraceBuilder {
     }
 
     /// Sites: number and size.
-    pub fn sites(&mut self, sites: &[(u64, u64)]) -> &mut Self {
+    pub(crate) fn sites(&mut self, sites: &[(u64, u64)]) -> &mut Self {
         let mut rest = Vec::new();
         for &(site, size) in sites {
             numbers(&mut rest, &[site, size, 8, 0]);
@@ -80,7 +80,7 @@ impl TraceBuilder {
     }
 
     /// Threads: number, start, name.
-    pub fn threads(&mut self, threads: &[(u64, u64, &str)]) -> &mut Self {
+    pub(crate) fn threads(&mut self, threads: &[(u64, u64, &str)]) -> &mut Self {
         let mut rest = Vec::new();
         for &(thread, start, name) in threads {
             numbers(&mut rest, &[thread, start, 0]);
@@ -90,7 +90,7 @@ impl TraceBuilder {
     }
 
     /// Events of a thread from this time on.
-    pub fn events(&mut self, thread: u64, time: u64, events: &[TimedEvent]) -> &mut Self {
+    pub(crate) fn events(&mut self, thread: u64, time: u64, events: &[TimedEvent]) -> &mut Self {
         let mut payload = Vec::new();
         for &(event, dt, arguments) in events {
             payload.push(event);
@@ -104,13 +104,13 @@ impl TraceBuilder {
     }
 
     /// Closing counts that say so many of each kind were lost, and the rest is there.
-    pub fn closing(&mut self, reason: EndReason, lost: [u64; 9]) -> &mut Self {
+    pub(crate) fn closing(&mut self, reason: EndReason, lost: [u64; 9]) -> &mut Self {
         let happened: [u64; 9] = std::array::from_fn(|kind| self.counts[kind] + lost[kind]);
         self.closing_of(reason, happened, lost)
     }
 
     /// Closing counts as they are given.
-    pub fn closing_of(
+    pub(crate) fn closing_of(
         &mut self,
         reason: EndReason,
         happened: [u64; 9],
@@ -126,7 +126,7 @@ impl TraceBuilder {
     }
 
     /// Ends the generation.
-    pub fn end(&mut self) -> &mut Self {
+    pub(crate) fn end(&mut self) -> &mut Self {
         self.bytes.push(id::END_OF_GENERATION);
         self
     }
@@ -161,7 +161,7 @@ fn text(out: &mut Vec<u8>, text: &str) {
 }
 
 /// A sound trace of ours: two threads, two generations, every kind of event, hostile names.
-pub fn sound() -> TraceBuilder {
+pub(crate) fn sound() -> TraceBuilder {
     let mut trace = TraceBuilder::new();
     trace.begin(1_000_000).info();
     trace.build(&[

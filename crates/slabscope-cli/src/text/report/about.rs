@@ -34,6 +34,9 @@ pub(super) fn write(path: &Path, report: &Report, out: &mut impl Write) -> io::R
 /// Says why a report is so short.
 pub(super) fn no_heap_events(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let advice = match report.tracing.origin {
+        _ if report.error.is_some() || report.tracing.generations == 0 => {
+            "Nothing of the heap could be read."
+        }
         Origin::Slabscope => "The program allocated nothing while it was traced.",
         Origin::Go => {
             "The trace has no events of the heap. A Go program records them when it runs\n\

@@ -1,12 +1,14 @@
 //! What a tick means in nanoseconds.
 //!
-//! The drainer reads both clocks at every round and keeps the pairs. A time between two pairs lies
+//! The drainer reads both clocks at its rounds and keeps the pairs. A time between two pairs lies
 //! on the line through them; so times rise as ticks do, follow the kernel's monotonic clock through
 //! every change of its rate, and need no calibration before the first event.
 
 use slabscope_os::clock;
 
-const KEPT: usize = 64;
+/// How many pairs are kept. A round's events lie between the last two; one more is for the time at
+/// which a generation begins.
+const KEPT: usize = 4;
 
 /// How far apart the two readings around one of the kernel's clock may lie, in ticks, before we
 /// think that we were interrupted between them.
@@ -79,12 +81,16 @@ impl Anchors {
         Anchors { kept: [first; KEPT], line: Line::through(first, first) }
     }
 
-    /// Keeps a later pair. One that is not later on both clocks is passed over.
-    pub(crate) fn add(&mut self, anchor: Anchor) {
+    /// Sees to it that readings up to `ticks` lie between two pairs; `now` is not before that.
+    ///
+    /// A pair is kept only if it is needed. So while the oldest event that is not taken yet is waited
+    /// for, however long, no pair is pushed out that its time depends on.
+    pub(crate) fn cover(&mut self, ticks: u64, now: Anchor) {
         let last = self.kept[KEPT - 1];
-        if anchor.ticks > last.ticks && anchor.nanos > last.nanos {
+        // A pair that is not later on both clocks tells nothing.
+        if ticks > last.ticks && now.ticks > last.ticks && now.nanos > last.nanos {
             self.kept.copy_within(1.., 0);
-            self.kept[KEPT - 1] = anchor;
+            self.kept[KEPT - 1] = now;
         }
     }
 
@@ -116,9 +122,9 @@ mod tests {
     #[test]
     fn times_rise_with_ticks_across_a_change_of_rate() {
         let mut anchors = Anchors::new(Anchor { ticks: 1000, nanos: 500 });
-        anchors.add(Anchor { ticks: 3000, nanos: 1500 });
-        anchors.add(Anchor { ticks: 4000, nanos: 2500 });
-        anchors.add(Anchor { ticks: 3500, nanos: 9999 }); // Not later: passed over.
+        anchors.cover(2500, Anchor { ticks: 3000, nanos: 1500 });
+        anchors.cover(3900, Anchor { ticks: 4000, nanos: 2500 });
+        anchors.cover(9000, Anchor { ticks: 3500, nanos: 9999 }); // Not later: passed over.
         assert_eq!(anchors.nanos(2000), 1000);
         assert_eq!(anchors.nanos(3500), 2000);
         assert_eq!(anchors.nanos(10), 500);
@@ -130,5 +136,15 @@ mod tests {
         }
         assert_eq!(anchors.nanos(4000), 2500);
         assert_eq!(anchors.nanos(5000), 2500);
+    }
+
+    #[test]
+    fn pairs_stay_while_an_old_event_is_waited_for() {
+        let mut anchors = Anchors::new(Anchor { ticks: 0, nanos: 0 });
+        for round in 1..1000 {
+            anchors.cover(100, Anchor { ticks: 1000 * round, nanos: 500 * round });
+        }
+        assert_eq!(anchors.nanos(100), 50);
+        assert_eq!(anchors.nanos(400), 200);
     }
 }

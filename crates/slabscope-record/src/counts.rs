@@ -42,6 +42,18 @@ pub const KINDS: [EventKind; 9] = [
 ];
 
 impl EventKind {
+    /// Whether its record has an argument word after the event word.
+    #[inline]
+    pub const fn has_argument(self) -> bool {
+        !matches!(
+            self,
+            EventKind::Object
+                | EventKind::ObjectAlloc
+                | EventKind::ObjectFree
+                | EventKind::SpanFree
+        )
+    }
+
     /// The kind with this number, from 0.
     #[inline]
     pub fn new(number: u64) -> Option<Self> {

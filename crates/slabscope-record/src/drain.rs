@@ -1,12 +1,11 @@
 //! The drainer: one thread that turns what the rings hold into a trace file.
 //!
 //! It works in rounds. A round fixes a horizon, a moment before which no event can still appear;
-//! cuts each ring's words up to there into runs, one thread's events in a row; sorts the runs by
-//! thread and time, which puts every thread's events in its own order though it moved between CPUs
-//! (it runs on one at a time, so its runs do not overlap); and encodes them. It waits for nobody
-//! and takes no lock, so whoever waits for it waits for a disk at most.
+//! cuts each ring's words up to there into runs, one thread's events in a row; merges the runs of a
+//! thread by time, which puts its events in its own order though it moved between CPUs; and encodes
+//! them. It waits for nobody and takes no lock, so whoever waits for it waits for a disk at most.
 
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 
 use crate::clock::{Anchor, Anchors};
@@ -14,14 +13,17 @@ use crate::counts::{EventKind, KINDS};
 use crate::generation::Generation;
 use crate::mapped::{Mapped, Zeroed};
 use crate::output::Tally;
-use crate::ring::CAPACITY;
+use crate::ring::{CAPACITY, Rings};
 use crate::session::Session;
 use crate::word::{self, Word};
-use slabscope_os::say;
+use slabscope_os::{futex, say};
 use slabscope_wire::alloc_free::EndReason;
 
 /// The pause between rounds when nobody is pressed.
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// The pause after a round that found nothing, whoever presses.
+const REST: Duration = Duration::from_micros(50);
 
 /// Nanoseconds between two reports of the heap's size.
 const LIVE_EVERY_NS: u64 = 10_000_000;
@@ -60,6 +62,36 @@ struct Place {
 // SAFETY: made of numbers, for which zero is valid.
 unsafe impl Zeroed for Place {}
 
+/// One record in a ring.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    thread: u32,
+    ticks: u64,
+    /// The index of the word after it.
+    next: u64,
+}
+
+impl Record {
+    /// The record at `at`, below the head of `ring`; `thread` is that of the record before it. `None`
+    /// when it has its place and not yet its words.
+    #[inline]
+    fn read(rings: &Rings, ring: usize, at: u64, thread: u32) -> Option<Record> {
+        let (thread, at) = match word::decode(rings.word(ring, at)) {
+            Word::Hole => return None,
+            Word::Run(thread) => (thread, at + 1),
+            _ => (thread, at),
+        };
+        let (time, event) = (rings.word(ring, at), rings.word(ring, at + 1));
+        match (word::decode(time), word::decode(event)) {
+            (Word::Time(ticks), Word::Event { kind, .. }) => {
+                Some(Record { thread, ticks, next: at + 2 + u64::from(kind.has_argument()) })
+            }
+            // Below the head of a ring there are records and holes, and nothing else.
+            _ => slabscope_os::fatal(&["a ring holds words nobody wrote"]),
+        }
+    }
+}
+
 struct Drainer<'a> {
     session: &'a Session,
     generation: Generation<'a>,
@@ -84,7 +116,7 @@ pub(crate) fn run(session: &Session) {
     loop {
         // Looked at before the round, so that the last round sees all that was pushed before.
         let ending = session.ending();
-        drainer.round();
+        let taken = drainer.round();
         session.signal().round_made();
         if let Some(reason) = ending {
             return drainer.finish(reason);
@@ -93,6 +125,10 @@ pub(crate) fn run(session: &Session) {
             drainer.fail();
         }
         session.signal().pause(PAUSE);
+        if !taken {
+            // Somebody has a place in a ring and was interrupted before he filled it: let him run.
+            futex::wait(&AtomicU32::new(0), 0, REST);
+        }
     }
 }
 
@@ -123,17 +159,18 @@ impl<'a> Drainer<'a> {
         })
     }
 
-    /// Takes everything that happened before now.
-    fn round(&mut self) {
+    /// Takes everything that happened before now; whether that was anything.
+    fn round(&mut self) -> bool {
         let rings = self.session.rings();
         let mut horizon = rings.horizon();
-        self.anchors.add(Anchor::now(!rings.ticks_are_time()));
+        let now = Anchor::now(!rings.ticks_are_time());
         for ring in (0..rings.count()).filter(|&ring| rings.is_cas(ring)) {
             if let Some(bound) = self.hole_bound(ring) {
                 horizon = horizon.min(bound);
             }
         }
         self.horizon = self.horizon.max(horizon);
+        self.anchors.cover(self.horizon, now);
         self.run_count = 0;
         for ring in 0..rings.count() {
             self.collect(ring);
@@ -141,18 +178,17 @@ impl<'a> Drainer<'a> {
         if let Some(runs) = self.runs.as_mut_slice().get_mut(..self.run_count) {
             runs.sort_unstable_by_key(|run| (run.thread, run.start));
         }
-        for index in 0..self.run_count {
-            if let Some(&run) = self.runs.get(index) {
-                self.encode(run);
-            }
-        }
+        self.encode_all();
+        let mut taken = false;
         for (ring, place) in self.places.as_mut_slice().iter_mut().enumerate() {
             if place.next != place.taken {
+                taken = true;
                 rings.release(ring, place.taken, place.next);
                 place.taken = place.next;
             }
         }
         self.after_round();
+        taken
     }
 
     /// If a record of `ring` has its place and not yet its words: the time of the one before it,
@@ -163,17 +199,11 @@ impl<'a> Drainer<'a> {
         let end = place.taken + rings.available(ring, place.taken);
         let (mut at, mut last) = (place.taken, self.horizon);
         while at < end {
-            if rings.word(ring, at) == 0 {
+            let Some(record) = Record::read(rings, ring, at, place.thread) else {
                 return Some(last);
-            }
-            if let Word::Time(ticks) = word::decode(rings.word(ring, at + 1)) {
-                last = last.max(ticks);
-            }
-            at += 3;
-            // The second word of an event; the next record would begin with a run.
-            if at < end && matches!(word::decode(rings.word(ring, at)), Word::Argument(_)) {
-                at += 1;
-            }
+            };
+            last = last.max(record.ticks);
+            at = record.next;
         }
         None
     }
@@ -181,46 +211,26 @@ impl<'a> Drainer<'a> {
     /// Cuts the words of `ring` up to the horizon into runs.
     fn collect(&mut self, ring: usize) {
         let rings = self.session.rings();
-        let Some(&place) = self.places.get(ring) else { return };
-        let end = place.taken + rings.available(ring, place.taken);
-        let (mut at, mut thread) = (place.taken, place.thread);
-        let mut records = place.records;
+        let Some(&before) = self.places.get(ring) else { return };
+        let end = before.taken + rings.available(ring, before.taken);
+        let mut place = Place { next: before.taken, ..before };
         let mut run: Option<Run> = None;
-        // Where the record being read began, and whose the one before it was.
-        let mut record = (at, thread);
-        while at < end {
-            match word::decode(rings.word(ring, at)) {
-                Word::Run(next) => {
-                    record = (at, thread);
-                    thread = next;
-                }
-                Word::Time(ticks) => {
-                    if !matches!(word::decode(rings.word(ring, record.0)), Word::Run(_))
-                        || record.0 + 1 != at
-                    {
-                        record = (at, thread);
-                    }
-                    if ticks > self.horizon {
-                        break;
-                    }
-                    if run.is_none_or(|run| run.thread != thread) {
-                        self.keep(run.take(), record.0);
-                        let ring = ring as u32;
-                        run = Some(Run { start: ticks, from: at, to: at, thread, ring });
-                    }
-                }
-                Word::Event { .. } => records += 1,
-                Word::Argument(_) => {}
-                Word::Hole => break,
-                // A committed word is one of the above; what is not was never written by us.
-                Word::Unknown => slabscope_os::fatal(&["a ring holds a word nobody wrote"]),
+        while place.next < end {
+            let record = Record::read(rings, ring, place.next, place.thread);
+            let Some(record) = record.filter(|record| record.ticks <= self.horizon) else { break };
+            if run.is_none_or(|run| run.thread != record.thread) {
+                self.keep(run.take(), place.next);
+                let (from, ring) = (place.next, ring as u32);
+                run =
+                    Some(Run { start: record.ticks, from, to: from, thread: record.thread, ring });
             }
-            at += 1;
-            record = if at < end { record } else { (at, thread) };
+            place.next = record.next;
+            place.thread = record.thread;
+            place.records += 1;
         }
-        self.keep(run, record.0);
-        if let Some(place) = self.places.as_mut_slice().get_mut(ring) {
-            *place = Place { taken: place.taken, next: record.0, records, thread: record.1 };
+        self.keep(run, place.next);
+        if let Some(slot) = self.places.as_mut_slice().get_mut(ring) {
+            *slot = place;
         }
     }
 
@@ -232,8 +242,40 @@ impl<'a> Drainer<'a> {
         }
     }
 
-    /// Writes the events of one run.
-    fn encode(&mut self, run: Run) {
+    /// Writes the events of all runs, which are sorted. Where a thread left a CPU and came back to
+    /// it with nobody else there meanwhile, one run spans the time of others: it is cut there.
+    fn encode_all(&mut self) {
+        let mut index = 0;
+        while let Some(&run) = self.runs.get(index).filter(|_| index < self.run_count) {
+            let next = self.runs.get(index + 1).filter(|_| index + 1 < self.run_count);
+            let next = next.filter(|next| next.thread == run.thread);
+            match self.encode(run, next.map_or(u64::MAX, |next| next.start)) {
+                Some(rest) => self.put_back(index, rest),
+                None => index += 1,
+            }
+        }
+    }
+
+    /// Puts the rest of a run, whose first part was written from `index`, where it belongs among the
+    /// runs after it.
+    fn put_back(&mut self, index: usize, rest: Run) {
+        let count = self.run_count;
+        let Some(runs) = self.runs.as_mut_slice().get_mut(index..count) else { return };
+        let before = runs
+            .iter()
+            .skip(1)
+            .take_while(|run| run.thread == rest.thread && run.start < rest.start);
+        let before = before.count();
+        if let Some(moved) = runs.get_mut(..=before) {
+            moved.rotate_left(1);
+            if let Some(last) = moved.last_mut() {
+                *last = rest;
+            }
+        }
+    }
+
+    /// Writes the events of one run that are before `limit`, in ticks; returns the others.
+    fn encode(&mut self, run: Run, limit: u64) -> Option<Run> {
         let (rings, ring) = (self.session.rings(), run.ring as usize);
         let entry = self.session.threads().get(run.thread);
         let thread = entry.id.load(Ordering::Relaxed);
@@ -244,6 +286,9 @@ impl<'a> Drainer<'a> {
         let (mut at, mut ns) = (run.from, 0);
         while at < run.to {
             match word::decode(rings.word(ring, at)) {
+                Word::Time(ticks) if ticks >= limit => {
+                    return Some(Run { start: ticks, from: at, ..run });
+                }
                 Word::Time(ticks) => ns = self.anchors.nanos(ticks),
                 Word::Event { kind, id, site } => {
                     let argument = match word::decode(rings.word(ring, at + 1)) {
@@ -262,6 +307,7 @@ impl<'a> Drainer<'a> {
             }
             at += 1;
         }
+        None
     }
 
     /// What a round ends with: sites, the size of the heap, and a new generation when it is time.

@@ -1,6 +1,6 @@
 //! What the tests of the allocator share: programs in processes of their own, and a replay of their
 //! traces that is as simple as can be, so that it can be believed.
-#![expect(dead_code, reason = "each test program uses a part of it")]
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 pub(crate) mod counting;
 pub(crate) mod workers;

@@ -1,0 +1,87 @@
+//! A signal handler that allocates and frees, at a high rate, in the middle of everything.
+
+mod support;
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::time::Duration;
+
+use support::counting::{Counting, LIVE};
+use support::workers::Workers;
+use support::{Traces, child, replay, succeed};
+
+#[global_allocator]
+static GLOBAL: Counting = Counting(slabscope::Slabscope::new());
+
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+/// An object that one run of the handler leaves for the next to free.
+static LEFT: AtomicPtr<u64> = AtomicPtr::new(std::ptr::null_mut());
+
+#[test]
+fn a_handler_that_allocates_is_served_and_traced() {
+    for rings in ["auto", "cas"] {
+        let traces = Traces::new();
+        let path = traces.path(&format!("signal-{rings}.trace"));
+        let variable = format!("rings={rings}");
+        succeed(child("signals", Some(&variable)).env("TRACE", &path));
+        assert_eq!(replay(&path).lost(), 0);
+    }
+}
+
+extern "C" fn handler(_: i32) {
+    let n = HANDLED.fetch_add(1, Ordering::Relaxed);
+    let mut own: Vec<u64> = Vec::with_capacity(1 + (n % 50) as usize);
+    own.push(n);
+    black_box(&own);
+    let new = Box::into_raw(Box::new(n));
+    let old = LEFT.swap(new, Ordering::AcqRel);
+    if !old.is_null() {
+        // SAFETY: it came from `Box::into_raw`, and the swap made it ours alone.
+        drop(unsafe { Box::from_raw(old) });
+    }
+}
+
+/// A timer that sends SIGALRM to the process, so to any of its threads.
+fn every(micros: i64) {
+    // SAFETY: the handler does what this allocator allows a handler; the structures are ours.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = libc::SA_RESTART;
+        assert_eq!(libc::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut()), 0);
+        let interval = libc::timeval { tv_sec: 0, tv_usec: micros };
+        let timer = libc::itimerval { it_interval: interval, it_value: interval };
+        assert_eq!(libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut()), 0);
+    }
+}
+
+#[test]
+#[ignore = "run by its parent, in a process of its own"]
+fn signals() {
+    let path = std::env::var_os("TRACE").expect("the parent says where");
+    every(50);
+    let workers = Workers::start(4);
+    for length in [5, 5, 5, 500] {
+        slabscope::trace::start_to(&path).expect("a trace");
+        // This thread too is interrupted in its operations.
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < Duration::from_millis(length) {
+            drop(black_box(vec![0_u8; 100]));
+        }
+        let (live, summary) = workers.still(|_| {
+            every(0);
+            // A handler may still be at work on a thread that stands still: it is soon done.
+            std::thread::sleep(Duration::from_millis(20));
+            let live = LIVE.load(Ordering::Relaxed);
+            (live, slabscope::trace::stop().expect("it was running"))
+        });
+        assert_eq!(summary.lost, 0);
+        let replayed = replay(path.as_ref());
+        assert_eq!(replayed.objects.len() as i64, live, "live at the end");
+        every(50);
+    }
+    every(0);
+    assert!(HANDLED.load(Ordering::Relaxed) > 100);
+    workers.end();
+}

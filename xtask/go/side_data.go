@@ -67,7 +67,7 @@ func main() {
 
 func write(out io.Writer, batches []trace.ExperimentalBatch) {
 	for _, batch := range batches {
-		fmt.Fprintf(out, "batch %d %s\n", uint64(batch.Thread), hex.EncodeToString(batch.Data))
+		fmt.Fprintf(out, "batch %d %s\n", int64(batch.Thread), hex.EncodeToString(batch.Data))
 	}
 	for _, record := range records {
 		for _, batch := range batches {

@@ -17,7 +17,7 @@ const CHECKS: [Check; 6] = [
     ("lints", lints),
     ("documentation", documentation),
     ("demo", demo::run),
-    ("go oracle", go_oracle::run),
+    ("go oracle", |workspace| go_oracle::run(workspace, Vec::new())),
 ];
 
 /// Makes all checks; the first that fails ends it.

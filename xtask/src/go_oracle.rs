@@ -26,14 +26,16 @@ const GO_TRACE: &str = "crates/slabscope-trace/tests/data/go1.27-allocfree-small
 /// Names the directory into which the integration tests write their traces.
 const TRACES_VARIABLE: &str = "SLABSCOPE_TEST_TRACES";
 
-/// Compares on all traces; an error when anything differs.
-pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+/// Compares on `traces`, or on all that there are; an error when anything differs.
+pub(crate) fn run(workspace: &Workspace, mut traces: Vec<PathBuf>) -> Result<()> {
     let directory = workspace.target().join("go-oracle");
     let go = Go::install(&directory, workspace)?;
     let slabscope = workspace.build("slabscope-cli", "slabscope")?;
-    let mut traces = vec![workspace.root().join(GO_TRACE)];
-    traces.extend(test_traces(workspace, &directory.join("traces"))?);
-    traces.push(demo::make_trace(workspace)?);
+    if traces.is_empty() {
+        traces.push(workspace.root().join(GO_TRACE));
+        traces.extend(test_traces(workspace, &directory.join("traces"))?);
+        traces.push(demo::make_trace(workspace)?);
+    }
     let mut table = Table::new();
     for trace in &traces {
         eprintln!("comparing {}", trace.display());

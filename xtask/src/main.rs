@@ -13,6 +13,7 @@ mod text;
 mod tidy;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -40,7 +41,10 @@ enum Task {
     /// Check what the compiler does not: layers, file heads, paths in docs
     Tidy,
     /// Compare our reader with Go's, event for event
-    GoOracle,
+    GoOracle {
+        /// Traces to compare on, instead of the demo's, the tests' and Go's
+        traces: Vec<PathBuf>,
+    },
     /// Run the benchmarks; needs a C compiler
     Bench {
         /// Passed on to the benchmarks: a filter, say
@@ -66,7 +70,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test => test::run(&workspace),
         Task::Ci => ci::run(&workspace),
         Task::Tidy => tidy::run(&workspace),
-        Task::GoOracle => go_oracle::run(&workspace),
+        Task::GoOracle { traces } => go_oracle::run(&workspace, traces),
         Task::Bench { arguments } => bench::run(&workspace, &arguments),
     }
 }

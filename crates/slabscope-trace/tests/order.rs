@@ -84,6 +84,9 @@ fn a_switch_is_three_changes() {
         after_status(id::GO_SWITCH_DESTROY),
         "M=3 GoID=7 Waiting->Runnable, M=3 GoID=1 Running->NotExist, M=3 GoID=7 Runnable->Running"
     );
+    let events = then(&[waiting, (id::GO_SWITCH, &[1, 7, 1])]).unwrap();
+    let running: Vec<_> = events[4..7].iter().map(|event| event.goroutine).collect();
+    assert_eq!(running, [GoId(1), GoId(1), GoId::NONE]);
 }
 
 #[test]

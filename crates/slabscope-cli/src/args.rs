@@ -38,7 +38,7 @@ pub(crate) enum Command {
     /// What was allocated and freed: by kind of event, size, thread and span
     #[command(after_help = REPORT_HELP)]
     Report(ReportArgs),
-    /// All events as text, line for line as 'go tool trace -d=parsed' prints them
+    /// All events as text, as 'go tool trace -d=parsed' prints them
     #[command(after_help = DUMP_HELP)]
     Dump(DumpArgs),
     /// Whether the trace is complete and free of contradictions
@@ -86,7 +86,7 @@ pub(crate) struct ReportArgs {
 pub(crate) struct DumpArgs {
     /// The trace
     pub(crate) file: PathBuf,
-    /// Print the records as they stand in the file, as 'go tool trace -d=wire' does
+    /// Print the file's records, as 'go tool trace -d=wire' does
     #[arg(long)]
     pub(crate) wire: bool,
 }

@@ -11,12 +11,11 @@ use crate::text::{Column, Table, bytes, count, percent, plural};
 /// Writes a row for each size class that had objects.
 pub(super) fn classes(classes: &[ClassRow], rows: Rows, out: &mut impl Write) -> io::Result<()> {
     heading("Size classes", out)?;
-    // Without sizes asked for, as in Go's traces, there is no slack to show.
+    // Without sizes asked for, as in Go's traces, there is no slack to show. Beside it there is no
+    // room for live bytes, which are the slot times the number.
     let has_slack = classes.iter().any(|row| row.requested.objects > 0);
-    let mut titles = vec!["allocs", "frees", "live", "alloc bytes", "live bytes"];
-    if has_slack {
-        titles.extend(["slack", "slack %"]);
-    }
+    let mut titles = vec!["allocs", "frees", "live", "bytes"];
+    titles.extend(if has_slack { &["slack", "slack %"][..] } else { &["live bytes"] });
     let columns = [Column::number("slot")].into_iter();
     let columns = columns.chain(titles.iter().map(|&title| Column::number(title)));
     let mut table = Table::new(columns.collect::<Vec<_>>());
@@ -29,12 +28,13 @@ pub(super) fn classes(classes: &[ClassRow], rows: Rows, out: &mut impl Write) ->
             count(row.freed.objects),
             count(row.live.objects),
             bytes(row.allocated.bytes),
-            bytes(row.live.bytes),
         ];
         if has_slack {
             let known = row.requested.objects > 0;
             cells.push(if known { bytes(row.requested.slack_bytes) } else { dash() });
             cells.push(row.requested.slack_part().map_or_else(dash, percent));
+        } else {
+            cells.push(bytes(row.live.bytes));
         }
         table.row(cells);
     }
@@ -59,7 +59,7 @@ pub(super) fn threads(report: &Report, rows: Rows, out: &mut impl Write) -> io::
     if has_names {
         columns.push(Column::text("name"));
     }
-    let titles = ["allocs", "alloc bytes", "frees", "of others", "by others"];
+    let titles = ["allocs", "bytes", "frees", "of others", "by others"];
     columns.extend(titles.map(Column::number));
     let mut table = Table::new(columns);
     let weight = |row: &ThreadRow| row.allocated.bytes.saturating_add(row.freed.bytes);
@@ -103,6 +103,30 @@ fn more(hidden: usize, one: &str, many: &str, out: &mut impl Write) -> io::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use slabscope_analysis::{Amount, Requested};
+
+    #[test]
+    fn large_figures_keep_the_width() {
+        let amount = Amount { objects: 12_345_678_901, bytes: 1_000_000_000_000 };
+        let row = |class, slot_bytes, requested| ClassRow {
+            class,
+            slot_bytes,
+            existed: amount,
+            allocated: amount,
+            requested,
+            freed: amount,
+            live: Amount { objects: 123_456_789, ..amount },
+        };
+        let known = Requested { objects: 1, bytes: 1, slack_bytes: 1_000_000_000_000 };
+        for requested in [Requested::default(), known] {
+            let rows = [row(Some(67), Some(32_768), requested), row(None, None, requested)];
+            let mut out = Vec::new();
+            classes(&rows, Rows::All, &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            assert!(text.contains("12,345,678,901") && text.contains("no slot"), "{text}");
+            assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        }
+    }
 
     #[test]
     fn the_largest_keep_their_order() {

@@ -21,7 +21,7 @@ impl Progress {
         let bar = ProgressBar::new(bytes);
         let style = "reading {bar:40} {bytes} of {total_bytes}, {eta} left";
         if let Ok(style) = ProgressStyle::with_template(style) {
-            bar.set_style(style);
+            bar.set_style(style.progress_chars("=> "));
         }
         Progress(Some(bar))
     }

@@ -13,7 +13,7 @@ use crate::counts::{EventKind, KINDS};
 use crate::generation::Generation;
 use crate::mapped::{Mapped, Zeroed};
 use crate::output::Tally;
-use crate::ring::{CAPACITY, Rings};
+use crate::runs::{Record, Run, Runs};
 use crate::session::Session;
 use crate::word::{self, Word};
 use slabscope_os::{futex, say};
@@ -27,24 +27,6 @@ const REST: Duration = Duration::from_micros(50);
 
 /// Nanoseconds between two reports of the heap's size.
 const LIVE_EVERY_NS: u64 = 10_000_000;
-
-/// A run is a thread, a time and an event at least.
-const RUN_MIN: u64 = 3;
-
-/// Events of one thread that stand in a row in one ring.
-#[derive(Clone, Copy, Debug, Default)]
-struct Run {
-    /// Ticks of the first event.
-    start: u64,
-    /// The words, by how many were pushed before them.
-    from: u64,
-    to: u64,
-    thread: u32,
-    ring: u32,
-}
-
-// SAFETY: made of numbers, for which zero is valid.
-unsafe impl Zeroed for Run {}
 
 /// How far a ring is read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,43 +44,12 @@ struct Place {
 // SAFETY: made of numbers, for which zero is valid.
 unsafe impl Zeroed for Place {}
 
-/// One record in a ring.
-#[derive(Clone, Copy, Debug)]
-struct Record {
-    thread: u32,
-    ticks: u64,
-    /// The index of the word after it.
-    next: u64,
-}
-
-impl Record {
-    /// The record at `at`, below the head of `ring`; `thread` is that of the record before it. `None`
-    /// when it has its place and not yet its words.
-    #[inline]
-    fn read(rings: &Rings, ring: usize, at: u64, thread: u32) -> Option<Record> {
-        let (thread, at) = match word::decode(rings.word(ring, at)) {
-            Word::Hole => return None,
-            Word::Run(thread) => (thread, at + 1),
-            _ => (thread, at),
-        };
-        let (time, event) = (rings.word(ring, at), rings.word(ring, at + 1));
-        match (word::decode(time), word::decode(event)) {
-            (Word::Time(ticks), Word::Event { kind, .. }) => {
-                Some(Record { thread, ticks, next: at + 2 + u64::from(kind.has_argument()) })
-            }
-            // Below the head of a ring there are records and holes, and nothing else.
-            _ => slabscope_os::fatal(&["a ring holds words nobody wrote"]),
-        }
-    }
-}
-
 struct Drainer<'a> {
     session: &'a Session,
     generation: Generation<'a>,
     anchors: Anchors,
     places: Mapped<Place>,
-    runs: Mapped<Run>,
-    run_count: usize,
+    runs: Runs,
     /// The last round's horizon, in ticks.
     horizon: u64,
     live: u64,
@@ -150,8 +101,7 @@ impl<'a> Drainer<'a> {
             generation: Generation::first(session, anchor.nanos)?,
             anchors: Anchors::new(anchor),
             places: Mapped::new(rings.count())?,
-            runs: Mapped::new(rings.count() * (CAPACITY / RUN_MIN + 2) as usize)?,
-            run_count: 0,
+            runs: Runs::new(rings.count())?,
             horizon: anchor.ticks,
             live: u64::MAX,
             live_ns: 0,
@@ -171,13 +121,11 @@ impl<'a> Drainer<'a> {
         }
         self.horizon = self.horizon.max(horizon);
         self.anchors.cover(self.horizon, now);
-        self.run_count = 0;
+        self.runs.clear();
         for ring in 0..rings.count() {
             self.collect(ring);
         }
-        if let Some(runs) = self.runs.as_mut_slice().get_mut(..self.run_count) {
-            runs.sort_unstable_by_key(|run| (run.thread, run.start));
-        }
+        self.runs.sort();
         self.encode_all();
         let mut taken = false;
         for (ring, place) in self.places.as_mut_slice().iter_mut().enumerate() {
@@ -219,7 +167,7 @@ impl<'a> Drainer<'a> {
             let record = Record::read(rings, ring, place.next, place.thread);
             let Some(record) = record.filter(|record| record.ticks <= self.horizon) else { break };
             if run.is_none_or(|run| run.thread != record.thread) {
-                self.keep(run.take(), place.next);
+                self.runs.keep(run.take(), place.next);
                 let (from, ring) = (place.next, ring as u32);
                 run =
                     Some(Run { start: record.ticks, from, to: from, thread: record.thread, ring });
@@ -228,17 +176,9 @@ impl<'a> Drainer<'a> {
             place.thread = record.thread;
             place.records += 1;
         }
-        self.keep(run, place.next);
+        self.runs.keep(run, place.next);
         if let Some(slot) = self.places.as_mut_slice().get_mut(ring) {
             *slot = place;
-        }
-    }
-
-    fn keep(&mut self, run: Option<Run>, to: u64) {
-        let Some(run) = run else { return };
-        if let Some(slot) = self.runs.as_mut_slice().get_mut(self.run_count) {
-            *slot = Run { to, ..run };
-            self.run_count += 1;
         }
     }
 
@@ -246,30 +186,11 @@ impl<'a> Drainer<'a> {
     /// it with nobody else there meanwhile, one run spans the time of others: it is cut there.
     fn encode_all(&mut self) {
         let mut index = 0;
-        while let Some(&run) = self.runs.get(index).filter(|_| index < self.run_count) {
-            let next = self.runs.get(index + 1).filter(|_| index + 1 < self.run_count);
-            let next = next.filter(|next| next.thread == run.thread);
+        while let Some(run) = self.runs.get(index) {
+            let next = self.runs.get(index + 1).filter(|next| next.thread == run.thread);
             match self.encode(run, next.map_or(u64::MAX, |next| next.start)) {
-                Some(rest) => self.put_back(index, rest),
+                Some(rest) => self.runs.put_back(index, rest),
                 None => index += 1,
-            }
-        }
-    }
-
-    /// Puts the rest of a run, whose first part was written from `index`, where it belongs among the
-    /// runs after it.
-    fn put_back(&mut self, index: usize, rest: Run) {
-        let count = self.run_count;
-        let Some(runs) = self.runs.as_mut_slice().get_mut(index..count) else { return };
-        let before = runs
-            .iter()
-            .skip(1)
-            .take_while(|run| run.thread == rest.thread && run.start < rest.start);
-        let before = before.count();
-        if let Some(moved) = runs.get_mut(..=before) {
-            moved.rotate_left(1);
-            if let Some(last) = moved.last_mut() {
-                *last = rest;
             }
         }
     }

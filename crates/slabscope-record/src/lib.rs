@@ -18,6 +18,7 @@ pub mod generation;
 pub mod mapped;
 pub mod output;
 pub mod ring;
+mod runs;
 pub mod session;
 pub mod site;
 pub mod thread_table;

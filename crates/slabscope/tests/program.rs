@@ -60,6 +60,17 @@ fn a_traced_program_does_what_it_did_and_every_event_is_in_the_file() {
 }
 
 #[test]
+fn without_restartable_sequences_a_trace_is_made_all_the_same() {
+    let traces = Traces::new();
+    let path = traces.path("program-no-rseq.trace");
+    run_busy(&variable_for(&path), |command| {
+        command.env("GLIBC_TUNABLES", "glibc.pthread.rseq=0");
+    });
+    let replayed = replay(&path);
+    assert_eq!((replayed.lost(), &*replayed.build["rings"]), (0, "cas"));
+}
+
+#[test]
 fn the_file_s_name_follows_its_pattern() {
     let directory = tempfile::tempdir().expect("a directory");
     let pattern = directory.path().join("%e-%p-100%%.trace");

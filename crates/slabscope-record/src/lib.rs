@@ -20,11 +20,14 @@ pub mod output;
 pub mod ring;
 mod runs;
 pub mod session;
+mod short_text;
+mod signal;
 pub mod site;
 pub mod thread_table;
 pub mod word;
 
 pub use counts::{EventKind, KINDS};
 pub use emit::Emitter;
-pub use session::{Config, Session, Signal, StartError, Summary};
+pub use session::{Config, Session, StartError, Summary};
+pub use signal::Signal;
 pub use slabscope_wire::alloc_free::EndReason;

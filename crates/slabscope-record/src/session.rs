@@ -7,16 +7,17 @@
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use core::time::Duration;
 
 use slabscope_os::file::{Errno, File};
-use slabscope_os::{clock, futex, map, thread};
+use slabscope_os::{clock, map, thread};
 use slabscope_wire::alloc_free::EndReason;
 
 use crate::clock::Anchor;
 use crate::counts::{Counts, KINDS};
 use crate::drain;
 use crate::ring::Rings;
+use crate::short_text::ShortText;
+use crate::signal::Signal;
 use crate::site::SiteTable;
 use crate::thread_table::ThreadTable;
 
@@ -60,55 +61,6 @@ pub struct Summary {
     pub bytes: u64,
     /// Why writing stopped early, if it did.
     pub failure: Option<Errno>,
-}
-
-/// Waking and waiting, apart from any session.
-#[derive(Debug)]
-pub struct Signal {
-    /// Rounds the drainer has made. Waiters sleep on it; relaxed, since it orders nothing.
-    rounds: AtomicU32,
-    /// 1 when the drainer should start its next round at once. It sleeps on it.
-    nudged: AtomicU32,
-}
-
-impl Signal {
-    /// At rest.
-    #[expect(clippy::new_without_default, reason = "it is made for a static")]
-    pub const fn new() -> Self {
-        Signal { rounds: AtomicU32::new(0), nudged: AtomicU32::new(0) }
-    }
-
-    /// The word that changes with every round, and its value now.
-    pub(crate) fn rounds(&self) -> (&AtomicU32, u32) {
-        (&self.rounds, self.rounds.load(Ordering::Relaxed))
-    }
-
-    /// Has the drainer start its next round at once.
-    pub fn nudge(&self) {
-        if self.nudged.swap(1, Ordering::Relaxed) == 0 {
-            futex::wake(&self.nudged, 1);
-        }
-    }
-
-    /// Waits until the drainer has made a round, for a moment at most. For a thread that is outside
-    /// every operation, after one that left its ring pressed.
-    pub fn wait_for_room(&self) {
-        let (word, value) = self.rounds();
-        self.nudge();
-        futex::wait(word, value, Duration::from_millis(5));
-    }
-
-    /// The drainer's pause between rounds.
-    pub(crate) fn pause(&self, length: Duration) {
-        futex::wait(&self.nudged, 0, length);
-        self.nudged.store(0, Ordering::Relaxed);
-    }
-
-    /// The drainer has made a round.
-    pub(crate) fn round_made(&self) {
-        self.rounds.fetch_add(1, Ordering::Relaxed);
-        futex::wake(&self.rounds, i32::MAX);
-    }
 }
 
 /// Counters for operations that interrupted others, and so may not write their thread's own.
@@ -155,28 +107,6 @@ pub struct Session {
 // SAFETY: all fields but `stack` are shareable by themselves; `stack` is only given back, by
 // `finish`, when nobody else is left.
 unsafe impl Sync for Session {}
-
-/// A text of bounded length; the rest is cut.
-#[derive(Clone, Copy, Debug)]
-struct ShortText {
-    bytes: [u8; 256],
-    len: usize,
-}
-
-impl ShortText {
-    fn new(text: &str) -> Self {
-        let mut bytes = [0; 256];
-        let len = text.len().min(bytes.len());
-        if let (Some(room), Some(text)) = (bytes.get_mut(..len), text.as_bytes().get(..len)) {
-            room.copy_from_slice(text);
-        }
-        ShortText { bytes, len }
-    }
-
-    fn as_bytes(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
-    }
-}
 
 /// A running session and its drainer.
 #[derive(Clone, Copy, Debug)]

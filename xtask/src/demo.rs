@@ -79,10 +79,14 @@ impl Demo {
             bail!("the demo was not run");
         };
         let (output, traced) = self.run(Some(trace))?;
-        if output != expected {
-            bail!("the demo printed something else when it was traced");
+        let [output, expected] = [output, expected].map(String::from_utf8);
+        let (output, expected) = (output?, expected?);
+        if let Some((traced, untraced)) = first_difference(&output, &expected) {
+            bail!(
+                "the demo printed something else when it was traced, or a source changed meanwhile\n  \
+                 untraced: {untraced}\n  traced:   {traced}"
+            );
         }
-        let output = String::from_utf8(output).context("the demo printed no text")?;
         Ok(Made { trace: trace.to_owned(), output, traced, untraced })
     }
 
@@ -139,10 +143,31 @@ fn closing_counts(trace: &Path) -> Result<(u64, u64)> {
     Ok((sum(|kind| kind.1), sum(|kind| kind.2)))
 }
 
+/// The first line that differs, of either.
+fn first_difference<'a>(one: &'a str, other: &'a str) -> Option<(&'a str, &'a str)> {
+    let longer = one.lines().count().max(other.lines().count());
+    let lines = |text: &'a str| text.lines().chain(std::iter::repeat("(nothing more)"));
+    lines(one).zip(lines(other)).take(longer).find(|(one, other)| one != other)
+}
+
 fn next_steps(slabscope: &Path, trace: &Path) -> String {
-    let (slabscope, trace) = (slabscope.display(), trace.display());
+    let here = std::env::current_dir().unwrap_or_default();
+    let [slabscope, trace] =
+        [slabscope, trace].map(|path| path.strip_prefix(&here).unwrap_or(path).display());
     format!(
         "\nThe trace lies in\n  {trace}\nGo on with\n  {slabscope} report --all {trace}\n  \
          {slabscope} dump {trace} | less\n  {slabscope} --help\n  go tool trace {trace}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_found() {
+        assert_eq!(first_difference("a\nb\n", "a\nb\n"), None);
+        assert_eq!(first_difference("a\nb\n", "a\nc\n"), Some(("b", "c")));
+        assert_eq!(first_difference("a\n", "a\nb\n"), Some(("(nothing more)", "b")));
+    }
 }

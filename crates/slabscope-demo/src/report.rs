@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::index::{Index, most_frequent};
 
 /// How many names are listed in each table.
-const LISTED: usize = 5;
+const LISTED: usize = 4;
 
 /// The summary of the index and the answers to a few questions.
 pub(crate) fn summary(index: &Index) -> String {

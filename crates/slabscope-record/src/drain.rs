@@ -15,9 +15,9 @@ use crate::mapped::{Mapped, Zeroed};
 use crate::output::Tally;
 use crate::runs::{Record, Run, Runs};
 use crate::session::Session;
-use crate::word::{self, Word};
 use slabscope_os::{futex, say};
 use slabscope_wire::alloc_free::EndReason;
+use slabscope_wire::live::word::{self, Word};
 
 /// The pause between rounds when nobody is pressed.
 const PAUSE: Duration = Duration::from_millis(5);

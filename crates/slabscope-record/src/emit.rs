@@ -13,7 +13,7 @@ use crate::counts::EventKind;
 use crate::ring::{PRESSED, Pushed};
 use crate::session::Session;
 use crate::thread_table::{ThreadEntry, add_own};
-use crate::word;
+use slabscope_wire::live::word;
 
 /// Emits the events of one operation of one thread.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The recorder: what happens between an event on an allocating thread and bytes in a trace file.
 //!
-//! A thread packs its event into a word or two ([`word`]) and pushes them onto the ring of the CPU
+//! A thread packs its event into a word or two ([`slabscope_wire::live::word`]) and pushes them onto the ring of the CPU
 //! it runs on ([`ring`]). One thread of our own, the drainer ([`drain`]), takes what all rings have
 //! committed, puts the runs of each thread in order, and writes them as the batches of a Go
 //! execution trace ([`encode`], [`generation`], [`output`]).
@@ -24,7 +24,6 @@ mod short_text;
 mod signal;
 pub mod site;
 pub mod thread_table;
-pub mod word;
 
 pub use counts::{EventKind, KINDS};
 pub use emit::Emitter;

@@ -23,6 +23,9 @@ use crate::mapped::Mapped;
 /// Words of a ring: 1 MiB.
 pub const CAPACITY: u64 = 1 << 17;
 
+const _: () = assert!(rseq::THREAD_BITS == slabscope_wire::live::THREAD_BITS);
+const _: () = assert!(size_of::<RingHead>() == slabscope_wire::live::HEAD_SIZE);
+
 /// Words a record takes at most: run, time, event, argument.
 const RECORD_MAX: u64 = 4;
 

@@ -2,7 +2,7 @@
 
 use crate::mapped::{Mapped, Zeroed};
 use crate::ring::{CAPACITY, Rings};
-use crate::word::{self, Word};
+use slabscope_wire::live::word::{self, Word};
 
 /// A run is a thread, a time and an event at least.
 const RUN_MIN: u64 = 3;

@@ -6,6 +6,8 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use slabscope_wire::live::site;
+
 use crate::mapped::Mapped;
 
 /// Slots of the table; a power of two, and all numbers fit an event word.
@@ -14,15 +16,12 @@ const SLOTS: usize = 1 << 20;
 /// How far a search goes from where a key belongs before the table counts as full there.
 const PROBES: usize = 128;
 
-const SIZE_BITS: u32 = 56;
-
-const _: () = assert!(SLOTS as u64 <= crate::word::SITE_MAX as u64);
+const _: () = assert!(SLOTS as u64 <= slabscope_wire::live::word::SITE_MAX as u64);
 
 /// The sites of one trace.
 #[derive(Debug)]
 pub struct SiteTable {
-    /// `[log2 of the alignment, plus 1 : 8 | size : 56]`, 0 for a free slot. Written once, relaxed:
-    /// the key is all there is to publish.
+    /// Sites as words, 0 for a free slot. Written once, relaxed: the word is all there is to publish.
     keys: Mapped<AtomicU64>,
 }
 
@@ -49,7 +48,7 @@ impl SiteTable {
     /// The number of the site, from 1; 0, which means unknown, when there is no room for it.
     #[inline]
     pub fn intern(&self, size: usize, align: usize) -> u32 {
-        let key = (u64::from(align.trailing_zeros()) + 1) << SIZE_BITS | size as u64;
+        let key = site::pack(size as u64, align as u64);
         // Sizes near each other share a page of the table, since a program uses few and small ones;
         // the higher bits spread those that are multiples of the table's length.
         let home =
@@ -74,8 +73,8 @@ impl SiteTable {
     /// What `number` stands for; `None` for 0 and numbers never given out.
     pub fn get(&self, number: u32) -> Option<Site> {
         let key = self.keys.get((number as usize).checked_sub(1)?)?.load(Ordering::Relaxed);
-        let log = (key >> SIZE_BITS).checked_sub(1)?;
-        Some(Site { size: key & ((1 << SIZE_BITS) - 1), align: 1 << log })
+        let (size, align) = site::unpack(key)?;
+        Some(Site { size, align })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::mapped::{Mapped, Zeroed};
 /// Threads a trace can tell apart; those beyond are recorded as thread 0.
 const THREADS: usize = 1 << 20;
 
-const _: () = assert!(THREADS as u64 <= crate::word::THREAD_MAX as u64);
+const _: () = assert!(THREADS as u64 <= slabscope_wire::live::word::THREAD_MAX as u64);
 
 /// One thread. Its owner writes, the drainer reads.
 ///

@@ -1,7 +1,11 @@
 //! The AllocFree experiment: how addresses, classes and stack sizes become event arguments, and
 //! the side data that travels with the events.
 
+mod kind;
+
 use crate::size_class::SizeClass;
+
+pub use kind::{EventKind, KINDS};
 
 /// The number of the experiment in experimental batches.
 pub const EXPERIMENT: u8 = 1;
@@ -76,6 +80,8 @@ pub enum EndReason {
     Exited = 1,
     /// Writing failed; the events after it are counted as lost.
     WriteFailed = 2,
+    /// The program was killed, and the trace finished from what it left behind.
+    Killed = 3,
 }
 
 impl EndReason {
@@ -85,6 +91,7 @@ impl EndReason {
             0 => Some(EndReason::Stopped),
             1 => Some(EndReason::Exited),
             2 => Some(EndReason::WriteFailed),
+            3 => Some(EndReason::Killed),
             _ => None,
         }
     }

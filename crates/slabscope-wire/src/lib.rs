@@ -13,5 +13,6 @@ pub mod batch;
 pub mod buffer;
 pub mod event;
 pub mod header;
+pub mod live;
 pub mod size_class;
 pub mod varint;

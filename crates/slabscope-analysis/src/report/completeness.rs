@@ -45,6 +45,8 @@ pub enum End {
     Exited,
     /// Writing failed.
     WriteFailed,
+    /// The program was killed, and the trace finished from what it left behind.
+    Killed,
     /// For a reason this version does not know.
     Unknown,
 }
@@ -93,6 +95,7 @@ impl Completeness {
             Some(EndReason::Stopped) => End::Stopped,
             Some(EndReason::Exited) => End::Exited,
             Some(EndReason::WriteFailed) => End::WriteFailed,
+            Some(EndReason::Killed) => End::Killed,
             None => End::Unknown,
         });
         Completeness { state, end, counts }

@@ -9,10 +9,10 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use slabscope_os::rseq::{Pushed, RingHead};
 
-use crate::word;
+use slabscope_wire::live::word;
 
 /// The epoch's share of the head: `[words : 48 | epoch : 16]`.
-pub(super) const EPOCH_BITS: u32 = 16;
+pub(super) use slabscope_wire::live::EPOCH_BITS;
 
 const EPOCH_MASK: u64 = (1 << EPOCH_BITS) - 1;
 

@@ -8,7 +8,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::counts::EventKind;
-use crate::word::{self, Word};
+use slabscope_wire::live::word::{self, Word};
 
 /// Threads that push, more than there are CPUs.
 const THREADS: u32 = 5;

@@ -7,7 +7,7 @@
 //! A record is a time, then one or two words of an event. Where the thread differs from the one
 //! that pushed before, a run word comes first.
 
-use crate::counts::EventKind;
+use crate::alloc_free::EventKind;
 
 /// What a word holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ const ID_SHIFT: u32 = 28;
 pub const SITE_MAX: u32 = (1 << (ID_SHIFT - SITE_SHIFT)) - 1;
 
 /// Threads that fit a run word and the head of a ring.
-pub const THREAD_MAX: u32 = (1 << slabscope_os::rseq::THREAD_BITS) - 1;
+pub const THREAD_MAX: u32 = (1 << super::THREAD_BITS) - 1;
 
 /// The word before the events of `thread`.
 #[inline]
@@ -104,7 +104,7 @@ pub fn decode(word: u64) -> Word {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::KINDS;
+    use crate::alloc_free::KINDS;
 
     #[test]
     fn words_survive_a_round_trip_and_none_is_zero() {

@@ -1,0 +1,159 @@
+//! The live file: what a running trace keeps beside its trace file, so that a killed program's trace
+//! can be finished.
+//!
+//! It is the recorder's memory, mapped from a file: rings, tables, the bytes that are not in the
+//! trace file yet, and how far the drainer has come. All words are 64 bits, little-endian, in the
+//! places that the header names. A clean end removes the file.
+//!
+//! The drainer's progress is a *checkpoint*: so many bytes of the trace, and in each ring so many
+//! words, belong together. Two places hold one each, and the header says which counts; the drainer
+//! fills the other and then switches. So at every moment the trace up to the checkpoint and the
+//! words after it are the whole story.
+
+pub mod word;
+
+/// The first word of the file.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"slablive");
+
+/// The version of the layout. A reader of one version refuses the others.
+pub const VERSION: u64 = 1;
+
+/// What stands after the trace file's name in that of its live file.
+pub const SUFFIX: &str = ".live";
+
+/// The low bits of a ring's head, under restartable sequences: the thread that pushed last.
+pub const THREAD_BITS: u32 = 24;
+
+/// The low bits of a ring's head, under compare-and-swap: the drainer's epoch.
+pub const EPOCH_BITS: u32 = 16;
+
+/// Distance of two ring heads, in bytes. The head is the first word of each.
+pub const HEAD_SIZE: usize = 256;
+
+/// The words of the header, by index.
+pub mod header {
+    /// [`MAGIC`](super::MAGIC).
+    pub const MAGIC: usize = 0;
+    /// [`VERSION`](super::VERSION).
+    pub const VERSION: usize = 1;
+    /// One of [`state`](super::state).
+    pub const STATE: usize = 2;
+    /// The process.
+    pub const PID: usize = 3;
+    /// Lowest address of the heap, as in the trace.
+    pub const HEAP_BASE: usize = 4;
+    /// 0 for restartable sequences, 1 for compare-and-swap; the last ring is always of the latter.
+    pub const PROTOCOL: usize = 5;
+    /// 1 when ticks are nanoseconds.
+    pub const TICKS_ARE_NANOS: usize = 6;
+    /// How many rings there are.
+    pub const RINGS: usize = 7;
+    /// Words of each ring, a power of two.
+    pub const RING_WORDS: usize = 8;
+    /// Where the ring heads begin, in bytes from the start of the file.
+    pub const HEADS_AT: usize = 9;
+    /// Where the rings' words begin.
+    pub const WORDS_AT: usize = 10;
+    /// Where the table of threads begins; see [`thread`](super::thread).
+    pub const THREADS_AT: usize = 11;
+    /// Distance of two threads in it, in bytes.
+    pub const THREAD_SIZE: usize = 12;
+    /// How many threads were entered, number 0 included.
+    pub const THREADS: usize = 13;
+    /// Where the table of sites begins: a word each, as [`site`](super::site) packs it; site 1 first.
+    pub const SITES_AT: usize = 14;
+    /// How many sites it has room for.
+    pub const SITES: usize = 15;
+    /// Where the bytes begin that are on their way into the trace file.
+    pub const CHUNK_AT: usize = 16;
+    /// How many there can be.
+    pub const CHUNK_MAX: usize = 17;
+    /// How many bytes of the trace file were written. Until a checkpoint's bytes are, they are the
+    /// first ones of the chunk.
+    pub const WRITTEN: usize = 18;
+    /// Where the two checkpoints begin; see [`checkpoint`](super::checkpoint).
+    pub const CHECKPOINTS_AT: usize = 19;
+    /// Distance of the two, in bytes.
+    pub const CHECKPOINT_SIZE: usize = 20;
+    /// Which of them counts: 0 or 1.
+    pub const CHECKPOINT: usize = 21;
+    /// How many words the header has.
+    pub const LEN: usize = 22;
+}
+
+/// What a live file is of.
+pub mod state {
+    /// The trace has not begun.
+    pub const NEW: u64 = 0;
+    /// The trace is being made.
+    pub const LIVE: u64 = 1;
+    /// The trace has ended, or failed: there is nothing to recover.
+    pub const ENDED: u64 = 2;
+}
+
+/// The words of a checkpoint, by index.
+pub mod checkpoint {
+    /// Bytes of the trace file that were written when it was made.
+    pub const WRITTEN: usize = 0;
+    /// Bytes of the chunk that come after them.
+    pub const CHUNK_LEN: usize = 1;
+    /// The generation that these bytes end in.
+    pub const GENERATION: usize = 2;
+    /// The time that generation began, in nanoseconds.
+    pub const GENERATION_START: usize = 3;
+    /// Two moments on both clocks, the older one first: ticks, nanoseconds, ticks, nanoseconds.
+    pub const CLOCK: usize = 4;
+    /// Events in these bytes, of each of the nine kinds.
+    pub const EVENTS: usize = 8;
+    /// For each ring three words: words taken, thread of the last record taken, records taken.
+    pub const RINGS: usize = 17;
+    /// How many words each ring has here.
+    pub const RING_LEN: usize = 3;
+}
+
+/// The words of a thread, by index.
+pub mod thread {
+    /// Kernel thread id.
+    pub const ID: usize = 0;
+    /// When it began, in nanoseconds.
+    pub const START: usize = 1;
+    /// When it ended, in nanoseconds; 0 while it runs.
+    pub const END: usize = 2;
+    /// Its name, two words of bytes, padded with NULs.
+    pub const NAME: usize = 3;
+    /// The last generation that has an event of it.
+    pub const GENERATION: usize = 5;
+}
+
+/// A site as one word: `[log2 of the alignment, plus 1 : 8 | size : 56]`, 0 for none.
+pub mod site {
+    const SIZE_BITS: u32 = 56;
+
+    /// The word of a site.
+    #[inline]
+    pub const fn pack(size: u64, align: u64) -> u64 {
+        (align.trailing_zeros() as u64 + 1) << SIZE_BITS | size
+    }
+
+    /// Size and alignment, in bytes; `None` for a word that is no site's.
+    pub const fn unpack(word: u64) -> Option<(u64, u64)> {
+        match word >> SIZE_BITS {
+            log @ 1..=64 => Some((word & ((1 << SIZE_BITS) - 1), 1 << (log - 1))),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_survive_a_round_trip() {
+        for (size, align) in [(0, 1), (24, 8), (3 << 40, 4096), ((1 << 56) - 1, 1 << 63)] {
+            assert_eq!(site::unpack(site::pack(size, align)), Some((size, align)));
+        }
+        assert_eq!(site::unpack(0), None);
+        assert_eq!(site::unpack(u64::MAX), None);
+    }
+}

@@ -16,7 +16,6 @@ use slabscope_trace::alloc_free::AllocFree;
 use slabscope_wire::alloc_free::stack_size;
 
 use crate::fault::FaultKind;
-pub(crate) use slots::{Object, Owner};
 pub(crate) use span::{Span, SpanKind};
 pub(crate) use units::Units;
 
@@ -51,16 +50,20 @@ pub(crate) struct Place {
 
 /// What hears of each change to the heap.
 pub(crate) trait Listener {
+    /// What the listener wants to know of an object again when it goes. The heap keeps one for each
+    /// slot of the traced heap, so it should be small, and its `Option` no larger.
+    type Tag: Copy;
+
     /// There is one object more.
-    fn object_in(&mut self, place: Place, object: Object, how: In);
+    fn object_in(&mut self, place: Place, how: In) -> Self::Tag;
     /// There is one object less.
-    fn object_out(&mut self, place: Place, object: Object, how: Out);
+    fn object_out(&mut self, place: Place, tag: Self::Tag, how: Out);
     /// An object was put into a slot that holds others, as Go's tiny allocator does.
     fn object_shares(&mut self);
-    /// There is one span more.
-    fn span_in(&mut self, span: &Span, how: In);
-    /// There is one span less.
-    fn span_out(&mut self, span: &Span, how: Out);
+    /// There is one span more, of so many pages.
+    fn span_in(&mut self, pages: u64, how: In);
+    /// There is one span less, of so many pages.
+    fn span_out(&mut self, pages: u64, how: Out);
     /// There is one stack more, of so many bytes.
     fn stack_in(&mut self, bytes: u64, how: In);
     /// There is one stack less, of so many bytes.
@@ -73,36 +76,37 @@ pub(crate) trait Listener {
 const STACK_ORDER_MAX: u64 = 48;
 
 /// The heap as of the last event.
-#[derive(Debug, Default)]
-pub(crate) struct Heap {
+#[derive(Debug)]
+pub(crate) struct Heap<T> {
     units: Units,
     shares_slots: bool,
-    spans: SpanTable,
+    spans: SpanTable<T>,
     /// Objects that lie in no slot, by their id.
-    strays: HashMap<u64, Object, RandomState>,
+    strays: HashMap<u64, T, RandomState>,
     /// Sizes of stacks in bytes, by their id.
     stacks: HashMap<u64, u64, RandomState>,
 }
 
-impl Heap {
+impl<T: Copy> Heap<T> {
     /// An empty heap. `shares_slots` says whether the writer, as Go does, puts several tiny objects
     /// into one slot and frees them as one.
-    pub(crate) fn new(units: Units, shares_slots: bool) -> Heap {
-        Heap { units, shares_slots, ..Heap::default() }
+    pub(crate) fn new(units: Units, shares_slots: bool) -> Heap<T> {
+        Heap {
+            units,
+            shares_slots,
+            spans: SpanTable::default(),
+            strays: HashMap::default(),
+            stacks: HashMap::default(),
+        }
     }
 
-    /// Replays an event. `object` is what an alloc event puts into its slot.
+    /// Replays an event.
     #[inline]
-    pub(crate) fn apply(&mut self, event: AllocFree, object: Object, to: &mut impl Listener) {
+    pub(crate) fn apply(&mut self, event: AllocFree, to: &mut impl Listener<Tag = T>) {
         match event {
-            AllocFree::HeapObjectAlloc { id, .. } => {
-                self.object_in(id, object, In::Allocated, to);
-            }
+            AllocFree::HeapObjectAlloc { id, .. } => self.object_in(id, In::Allocated, to),
             AllocFree::HeapObjectFree { id } => self.object_out(id, to),
-            AllocFree::HeapObject { id, .. } => {
-                let object = Object { owner: Owner::BEFORE, ..object };
-                self.object_in(id, object, In::Existed, to);
-            }
+            AllocFree::HeapObject { id, .. } => self.object_in(id, In::Existed, to),
             AllocFree::Span { id, pages, kindclass } => {
                 self.span_in(id, pages, kindclass, In::Existed, to);
             }
@@ -120,15 +124,20 @@ impl Heap {
     }
 
     /// All spans, in no order.
-    pub(crate) fn spans(&self) -> impl Iterator<Item = &Span> {
+    pub(crate) fn spans(&self) -> impl Iterator<Item = &Span<T>> {
         self.spans.iter()
     }
 
-    fn object_in(&mut self, id: u64, object: Object, how: In, to: &mut impl Listener) {
+    /// All objects that lie in no slot, in no order.
+    pub(crate) fn strays(&self) -> impl Iterator<Item = T> {
+        self.strays.values().copied()
+    }
+
+    fn object_in(&mut self, id: u64, how: In, to: &mut impl Listener<Tag = T>) {
         let page = self.units.page_of(id);
         let Some(span) = self.spans.at_page(page) else {
             to.fault(FaultKind::ObjectInNoSpan, id);
-            return self.stray_in(id, object, how, to);
+            return self.stray_in(id, how, to);
         };
         let Some(slot) = span.slot_at(self.units.bytes_from(span.start, id)) else {
             match span.kind {
@@ -137,7 +146,7 @@ impl Heap {
                 // Its span was a fault already.
                 SpanKind::Unknown => {}
             }
-            return self.stray_in(id, object, how, to);
+            return self.stray_in(id, how, to);
         };
         let place = place(span);
         if let Some(old) = span.slots.get(slot) {
@@ -150,37 +159,42 @@ impl Heap {
             span.live -= 1;
             to.object_out(place, old, Out::Vanished);
         }
-        span.slots.put(slot, object);
+        span.slots.put(slot, to.object_in(place, how));
         span.live += 1;
-        to.object_in(place, object, how);
     }
 
-    fn stray_in(&mut self, id: u64, object: Object, how: In, to: &mut impl Listener) {
+    fn stray_in(&mut self, id: u64, how: In, to: &mut impl Listener<Tag = T>) {
         if let Some(&old) = self.strays.get(&id) {
             if !replaces(id, how, to) {
                 return;
             }
             to.object_out(NOWHERE, old, Out::Vanished);
         }
-        self.strays.insert(id, object);
-        to.object_in(NOWHERE, object, how);
+        self.strays.insert(id, to.object_in(NOWHERE, how));
     }
 
-    fn object_out(&mut self, id: u64, to: &mut impl Listener) {
+    fn object_out(&mut self, id: u64, to: &mut impl Listener<Tag = T>) {
         if let Some(span) = self.spans.at_page(self.units.page_of(id))
             && let Some(slot) = span.slot_at(self.units.bytes_from(span.start, id))
-            && let Some(object) = span.slots.take(slot)
+            && let Some(tag) = span.slots.take(slot)
         {
             span.live -= 1;
-            return to.object_out(place(span), object, Out::Freed);
+            return to.object_out(place(span), tag, Out::Freed);
         }
         match self.strays.remove(&id) {
-            Some(object) => to.object_out(NOWHERE, object, Out::Freed),
+            Some(tag) => to.object_out(NOWHERE, tag, Out::Freed),
             None => to.fault(FaultKind::FreeWithoutAlloc, id),
         }
     }
 
-    fn span_in(&mut self, start: u64, pages: u64, kindclass: u64, how: In, to: &mut impl Listener) {
+    fn span_in(
+        &mut self,
+        start: u64,
+        pages: u64,
+        kindclass: u64,
+        how: In,
+        to: &mut impl Listener<Tag = T>,
+    ) {
         let Some(span) = Span::new(start, pages, kindclass, &self.units) else {
             return to.fault(FaultKind::SpanOutOfRange, start);
         };
@@ -198,18 +212,18 @@ impl Heap {
             to.fault(FaultKind::SpanOverlap, start);
             self.remove_span(old, Out::Vanished, to);
         }
-        to.span_in(&span, how);
+        to.span_in(span.pages, how);
         self.spans.insert(span);
     }
 
-    fn span_out(&mut self, start: u64, to: &mut impl Listener) {
+    fn span_out(&mut self, start: u64, to: &mut impl Listener<Tag = T>) {
         if !self.remove_span(start, Out::Freed, to) {
             to.fault(FaultKind::SpanFreeWithoutAlloc, start);
         }
     }
 
     /// Removes the span that begins at this page; returns whether there was one.
-    fn remove_span(&mut self, start: u64, how: Out, to: &mut impl Listener) -> bool {
+    fn remove_span(&mut self, start: u64, how: Out, to: &mut impl Listener<Tag = T>) -> bool {
         let Some(span) = self.spans.remove(start) else {
             return false;
         };
@@ -217,11 +231,11 @@ impl Heap {
             if how == Out::Freed {
                 to.fault(FaultKind::SpanFreeWithObjects, start);
             }
-            for object in span.slots.objects() {
-                to.object_out(place(&span), object, Out::Vanished);
+            for tag in span.slots.tags() {
+                to.object_out(place(&span), tag, Out::Vanished);
             }
         }
-        to.span_out(&span, how);
+        to.span_out(span.pages, how);
         true
     }
 
@@ -241,7 +255,7 @@ impl Heap {
 
 /// An object in a slot in use is a fault. Returns whether it takes the place of the one there: an
 /// alloc does, since a free must be missing; what is said to exist may be the one there.
-fn replaces(id: u64, how: In, to: &mut impl Listener) -> bool {
+fn replaces<T>(id: u64, how: In, to: &mut impl Listener<Tag = T>) -> bool {
     match how {
         In::Allocated => to.fault(FaultKind::DoubleAlloc, id),
         In::Existed => to.fault(FaultKind::DoubleExist, id),
@@ -251,7 +265,8 @@ fn replaces(id: u64, how: In, to: &mut impl Listener) -> bool {
 
 const NOWHERE: Place = Place { kind: None, bytes: 0 };
 
-fn place(span: &Span) -> Place {
+/// Where the objects of a span lie.
+pub(crate) fn place<T>(span: &Span<T>) -> Place {
     Place { kind: Some(span.kind), bytes: span.slot_bytes }
 }
 

@@ -7,28 +7,37 @@
 //!
 //! ```
 //! let header_only = b"go 1.26 trace\0\0\0";
-//! let report = slabscope_analysis::analyze(header_only, &mut |_| {})?;
+//! let all = slabscope_analysis::Window::default();
+//! let report = slabscope_analysis::analyze(header_only, all, &mut |_| {})?;
 //! assert_eq!(report.objects.allocated.objects, 0);
 //! assert!(!report.verify().is_sound());
-//! # Ok::<(), slabscope_trace::Error>(())
+//! # Ok::<(), slabscope_analysis::AnalyzeError>(())
 //! ```
 #![forbid(unsafe_code)]
 
+mod analyze;
+mod error;
 mod fault;
 mod heap;
 mod moment;
 mod replay;
 mod report;
 mod side_data;
+mod sites;
 mod tally;
+mod threads;
 mod verify;
+mod window;
 
+pub use analyze::analyze;
+pub use error::AnalyzeError;
 pub use fault::{Example, FaultKind, FaultRow};
 pub use moment::Moment;
-pub use replay::analyze;
 pub use report::{
     Amount, ClassRow, Completeness, CountRow, End, EventCount, Events, Extent, Objects, Origin,
     Peak, ReadError, Report, Requested, SideProblem, SpanKindRow, Spans, StackAmount, Stacks,
     State, ThreadRow, Tracing,
 };
+pub use sites::{Frame, Site};
 pub use verify::{Finding, Verification};
+pub use window::{Bound, Part, Window};

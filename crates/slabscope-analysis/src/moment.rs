@@ -33,6 +33,18 @@ impl Clock {
         self.start.map_or_else(Moment::default, |start| self.moment(start))
     }
 
+    /// The time so many nanoseconds after the trace's start, or as near as times go.
+    pub(crate) fn after_start(&self, ns: i64) -> Option<Time> {
+        Some(Time(self.start?.0.saturating_add(ns)))
+    }
+
+    /// The time at so many nanoseconds since 1970, where the trace has that clock.
+    pub(crate) fn at_unix(&self, ns: i64) -> Option<Time> {
+        let snapshot = self.snapshot?;
+        let there = unix_ns(&snapshot, snapshot.trace)?;
+        Some(Time(snapshot.trace.0.saturating_add(ns.saturating_sub(there))))
+    }
+
     /// The moment of a time of the trace.
     pub(crate) fn moment(&self, time: Time) -> Moment {
         Moment {

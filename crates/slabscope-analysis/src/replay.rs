@@ -1,13 +1,20 @@
-//! From the bytes of a trace to its report, in one pass.
+//! A trace replayed, in one pass, for whoever wants to know something of it.
+//!
+//! The replay reads events, keeps the heap, and knows sites, threads and clocks; a [`Lens`] hears of
+//! each change and keeps what it needs for its answer.
 
 use slabscope_trace::alloc_free::{AllocFree, GenerationData};
-use slabscope_trace::{Error, ErrorKind, Event, ExperimentalEvent, Kind, Reader, Sync};
+use slabscope_trace::{Error, ErrorKind, Event, ExperimentalEvent, Kind, Reader, Sync, Time};
 use slabscope_wire::event::{self, id};
 
-use crate::heap::{Heap, Object, Units};
-use crate::report::{Completeness, EventCount, Events, Origin, ReadError, Report, Tracing};
+use crate::error::AnalyzeError;
+use crate::heap::{Heap, Listener, Units};
+use crate::moment::Clock;
+use crate::report::{Completeness, EventCount, Origin, ReadError, State, Tracing};
 use crate::side_data::SideData;
-use crate::tally::{Now, Tally};
+use crate::sites::{Site, SiteId, Sites};
+use crate::threads::{Owner, Threads};
+use crate::window::{Limits, Part, Window};
 
 /// How many kinds of events there are of the heap.
 const KINDS: usize = (id::GOROUTINE_STACK_FREE - id::SPAN) as usize + 1;
@@ -15,22 +22,85 @@ const KINDS: usize = (id::GOROUTINE_STACK_FREE - id::SPAN) as usize + 1;
 /// How many events pass between two calls of the progress function.
 const PROGRESS_EVENTS: u64 = 1 << 16;
 
-/// Replays the trace that is `bytes`.
+/// The event being replayed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Now {
+    pub(crate) time: Time,
+    pub(crate) thread: i64,
+    /// The thread's index in [`Threads`].
+    pub(crate) owner: Owner,
+    /// What is allocated; unknown in other events.
+    pub(crate) site: SiteId,
+    /// The event.
+    pub(crate) what: AllocFree,
+}
+
+impl Default for Now {
+    fn default() -> Self {
+        let what = AllocFree::SpanFree { id: 0 };
+        Now { time: Time(0), thread: 0, owner: Owner::BEFORE, site: SiteId::UNKNOWN, what }
+    }
+}
+
+impl Now {
+    /// The event's name, as Go's tools call it.
+    pub(crate) fn name(&self) -> &'static str {
+        EVENT_NAMES[kind(self.what)]
+    }
+}
+
+/// What hears of each event and of what it does to the heap.
+pub(crate) trait Lens: Listener {
+    /// This event comes next; then the heap tells what it did.
+    fn event(&mut self, now: Now, site: &Site);
+    /// The clock is known, or known better.
+    fn sync(&mut self, clock: &Clock);
+    /// The part to look at begins: what there is stays, what happened is to be forgotten.
+    fn window_begins(&mut self, time: Time);
+}
+
+/// A trace that was replayed.
+#[derive(Debug)]
+pub(crate) struct Replayed<L: Lens> {
+    pub(crate) lens: L,
+    pub(crate) heap: Heap<L::Tag>,
+    pub(crate) clock: Clock,
+    pub(crate) threads: Threads,
+    pub(crate) sites: Sites,
+    pub(crate) side: SideData,
+    /// Events of the heap in the part, by kind.
+    pub(crate) counts: Vec<EventCount>,
+    /// Other events in the part.
+    pub(crate) other: u64,
+    pub(crate) generations: u64,
+    pub(crate) unknown_sites: u64,
+    pub(crate) part: Part,
+    pub(crate) completeness: Completeness,
+    pub(crate) format: u8,
+    pub(crate) error: Option<ReadError>,
+}
+
+/// Replays the part `window` of the trace that is `bytes`.
 ///
-/// `progress` is told now and then how many bytes were read. A trace that breaks off or is broken
-/// further on gets the report of what was read before; [`Report::error`] says where that ended.
-///
-/// # Errors
-/// When the bytes do not begin as a trace that can be read.
-pub fn analyze(bytes: &[u8], progress: &mut dyn FnMut(u64)) -> Result<Report, Error> {
+/// `progress` is told now and then how many bytes were read.
+pub(crate) fn replay<L: Lens>(
+    bytes: &[u8],
+    window: Window,
+    lens: L,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Replayed<L>, AnalyzeError> {
     let mut reader = Reader::new(bytes)?;
-    // Side data say if it is not Go's.
-    let mut replay = Replay { heap: Heap::new(Units::default(), true), ..Replay::default() };
+    let mut replay = Replay::new(window, lens);
     let mut error = None;
     let mut until_progress = PROGRESS_EVENTS;
     while let Some(read) = reader.next() {
         match read {
-            Ok(event) => replay.event(&event),
+            Ok(event) => {
+                if event.time >= replay.boundary && replay.is_over(event.time) {
+                    break;
+                }
+                replay.event(&event)?;
+            }
             Err(found) => error = Some(found),
         }
         until_progress -= 1;
@@ -40,27 +110,63 @@ pub fn analyze(bytes: &[u8], progress: &mut dyn FnMut(u64)) -> Result<Report, Er
         }
     }
     progress(bytes.len() as u64);
-    Ok(replay.into_report(reader.version(), error))
+    replay.finish(reader.version(), error)
 }
 
 /// A replay under way.
-#[derive(Debug, Default)]
-struct Replay {
-    heap: Heap,
-    tally: Tally,
+struct Replay<L: Lens> {
+    heap: Heap<L::Tag>,
+    lens: L,
+    clock: Clock,
+    threads: Threads,
+    sites: Sites,
     side: SideData,
     counts: [u64; KINDS],
     other: u64,
+    /// What was counted before the part began.
+    before: ([u64; KINDS], u64),
     generations: u64,
     /// A generation may have begun, or the trace ended: the next event tells.
     is_pending: bool,
     unknown_sites: u64,
-    last: Option<slabscope_trace::Time>,
+    last: Option<Time>,
+    window: Window,
+    limits: Option<Limits>,
+    /// The next time at which the part begins or ends.
+    boundary: Time,
+    has_begun: bool,
+    is_over: bool,
 }
 
-impl Replay {
+const NEVER: Time = Time(i64::MAX);
+
+impl<L: Lens> Replay<L> {
+    fn new(window: Window, lens: L) -> Replay<L> {
+        Replay {
+            // Side data say if it is not Go's.
+            heap: Heap::new(Units::default(), true),
+            lens,
+            clock: Clock::default(),
+            threads: Threads::default(),
+            sites: Sites::default(),
+            side: SideData::default(),
+            counts: [0; KINDS],
+            other: 0,
+            before: ([0; KINDS], 0),
+            generations: 0,
+            is_pending: false,
+            unknown_sites: 0,
+            last: None,
+            window,
+            limits: None,
+            boundary: NEVER,
+            has_begun: window.from.is_none(),
+            is_over: false,
+        }
+    }
+
     #[inline]
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> Result<(), AnalyzeError> {
         if let Kind::Sync(sync) = &event.kind {
             return self.sync(event, sync);
         }
@@ -73,26 +179,59 @@ impl Replay {
             Kind::Experimental(experimental) => self.experimental(event, experimental),
             _ => self.other += 1,
         }
+        Ok(())
+    }
+
+    /// The part begins or ends with the event of this time; returns whether it ends.
+    #[cold]
+    fn is_over(&mut self, time: Time) -> bool {
+        let Some(limits) = self.limits else { return false };
+        if let Some(from) = limits.from
+            && !self.has_begun
+            && time >= from
+        {
+            self.has_begun = true;
+            self.before = (self.counts, self.other);
+            self.lens.window_begins(from);
+        }
+        self.is_over = limits.to.is_some_and(|to| time >= to);
+        self.boundary = match (self.has_begun, limits) {
+            (false, Limits { from: Some(from), .. }) => from,
+            (_, limits) => limits.to.unwrap_or(NEVER),
+        };
+        self.is_over
     }
 
     /// Each generation begins with one of these, and one more comes at the end of the trace: it has
     /// no clock and no side data. In formats before Go 1.25 no generation has a clock, and only
     /// what follows tells.
     #[cold]
-    fn sync(&mut self, event: &Event, sync: &Sync) {
-        self.tally.clock.sync(event.time, sync.clock);
+    fn sync(&mut self, event: &Event, sync: &Sync) -> Result<(), AnalyzeError> {
+        self.clock.sync(event.time, sync.clock);
+        self.lens.sync(&self.clock);
         let has_begun = sync.clock.is_some() || !sync.experimental.batches.is_empty();
         self.is_pending = !has_begun;
+        if self.limits.is_none() {
+            let limits = Limits::new(self.window, &self.clock).ok_or(AnalyzeError::NoWallClock)?;
+            self.boundary = limits.from.or(limits.to).unwrap_or(NEVER);
+            self.limits = Some(limits);
+        }
         if !has_begun {
-            return;
+            return Ok(());
         }
         self.generations += 1;
-        let data = GenerationData::parse(&sync.experimental);
-        let threads = self.side.take(self.generations, data);
-        self.tally.threads.learn(threads);
+        let mut data = GenerationData::parse(&sync.experimental);
+        self.side.take(self.generations, &mut data);
+        self.threads.learn(data.threads);
+        if self.side.is_ours() {
+            self.sites.take_sites(&data.sites, sync);
+        } else {
+            self.sites.take_types(data.types);
+        }
         if self.last.is_none() {
             self.heap = Heap::new(self.side.units(), !self.side.is_ours());
         }
+        Ok(())
     }
 
     #[inline]
@@ -101,60 +240,96 @@ impl Replay {
             self.other += 1;
             return;
         };
-        // Only the nine events come out of `from_event`.
-        self.counts[usize::from(experimental.id - id::SPAN)] += 1;
-        let owner = self.tally.threads.at(event.thread, event.time);
-        let requested = match what {
-            AllocFree::HeapObjectAlloc { ty, .. } if ty != 0 && self.side.is_ours() => {
-                let requested = self.side.requested(ty);
-                self.unknown_sites += u64::from(requested.is_none());
-                requested
+        self.counts[kind(what)] += 1;
+        let owner = self.threads.at(event.thread, event.time);
+        let site = match what {
+            AllocFree::HeapObjectAlloc { ty, .. } | AllocFree::HeapObject { ty, .. } if ty != 0 => {
+                let site = self.sites.at(ty);
+                self.unknown_sites += u64::from(site.is_none() && self.side.is_ours());
+                site.unwrap_or(SiteId::UNKNOWN)
             }
-            _ => None,
+            _ => SiteId::UNKNOWN,
         };
-        self.tally.now = Now {
-            time: event.time,
-            thread: event.thread.0,
-            owner,
-            event: EVENT_NAMES[usize::from(experimental.id - id::SPAN)],
-        };
-        let object = Object { requested: requested.unwrap_or(Object::UNKNOWN), owner };
-        self.heap.apply(what, object, &mut self.tally);
+        let now = Now { time: event.time, thread: event.thread.0, owner, site, what };
+        self.lens.event(now, self.sites.get(site));
+        self.heap.apply(what, &mut self.lens);
     }
 
-    fn into_report(self, format: u8, error: Option<Error>) -> Report {
-        let heap = EVENT_NAMES.into_iter().zip(self.counts);
-        let heap: Vec<_> = heap.map(|(event, count)| EventCount { event, count }).collect();
+    fn finish(self, format: u8, error: Option<Error>) -> Result<Replayed<L>, AnalyzeError> {
+        let start = self.clock.start();
+        let end = self.last.map_or(start, |last| self.clock.moment(last));
+        let limits = self.limits.unwrap_or(Limits { from: None, to: None });
+        if !self.has_begun && limits.from.is_some() {
+            return Err(error.map_or(AnalyzeError::BehindEnd { end }, AnalyzeError::Trace));
+        }
+        let part = Part {
+            from: limits.from.map_or(start, |from| self.clock.moment(from)),
+            to: limits.to.filter(|_| self.is_over).map_or(end, |to| self.clock.moment(to)),
+            has_before: limits.from.is_some(),
+            has_after: self.is_over,
+        };
         let (is_ours, is_broken) = (self.side.is_ours(), error.is_some());
-        let completeness = Completeness::new(self.side.closing.as_ref(), &heap, is_ours, is_broken);
-        let (tally, units) = (self.tally, self.side.units());
-        let start = tally.clock.start();
-        let end = self.last.map_or(start, |last| tally.clock.moment(last));
-        let (peak_time, peak_pages) = tally.spans.peak();
-        let peak_at = tally.moment_of_peak(peak_time, peak_pages);
-        Report {
-            tracing: Tracing {
-                origin: if is_ours { Origin::Slabscope } else { Origin::Go },
-                format,
-                generations: self.generations,
-                start,
-                duration_ns: end.since_start_ns,
-                build: self.side.build,
-            },
-            completeness,
-            events: Events { heap, other: self.other },
-            objects: tally.objects(),
-            stacks: tally.stacks(),
-            classes: tally.classes.into_rows(),
-            threads: tally.threads.into_rows(&tally.clock),
-            spans: tally.spans.into_report(&self.heap, &units, peak_at),
-            faults: tally.faults.into_rows(),
-            side_problems: self.side.problems,
-            side_problem_count: self.side.problem_count,
+        let in_file = named(self.counts);
+        let mut completeness =
+            Completeness::new(self.side.closing.as_ref(), &in_file, is_ours, is_broken);
+        if self.is_over {
+            completeness = Completeness { state: State::NotRead, end: None, counts: vec![] };
+        }
+        let (before, other_before) = self.before;
+        let counts = std::array::from_fn(|kind| self.counts[kind] - before[kind]);
+        Ok(Replayed {
+            lens: self.lens,
+            heap: self.heap,
+            clock: self.clock,
+            threads: self.threads,
+            sites: self.sites,
+            side: self.side,
+            counts: named(counts),
+            other: self.other - other_before,
+            generations: self.generations,
             unknown_sites: self.unknown_sites,
+            part,
+            completeness,
+            format,
             error: error.map(read_error),
+        })
+    }
+}
+
+impl<L: Lens> Replayed<L> {
+    /// How the trace was made.
+    pub(crate) fn tracing(&self) -> Tracing {
+        Tracing {
+            origin: if self.side.is_ours() { Origin::Slabscope } else { Origin::Go },
+            format: self.format,
+            generations: self.generations,
+            start: self.clock.start(),
+            duration_ns: self.part.to.since_start_ns,
+            build: self.side.build.clone(),
         }
     }
+}
+
+fn named(counts: [u64; KINDS]) -> Vec<EventCount> {
+    let heap = EVENT_NAMES.into_iter().zip(counts);
+    heap.map(|(event, count)| EventCount { event, count }).collect()
+}
+
+/// Which of the nine events it is.
+fn kind(what: AllocFree) -> usize {
+    usize::from(
+        match what {
+            AllocFree::Span { .. } => id::SPAN,
+            AllocFree::SpanAlloc { .. } => id::SPAN_ALLOC,
+            AllocFree::SpanFree { .. } => id::SPAN_FREE,
+            AllocFree::HeapObject { .. } => id::HEAP_OBJECT,
+            AllocFree::HeapObjectAlloc { .. } => id::HEAP_OBJECT_ALLOC,
+            AllocFree::HeapObjectFree { .. } => id::HEAP_OBJECT_FREE,
+            AllocFree::Stack { .. } => id::GOROUTINE_STACK,
+            AllocFree::StackAlloc { .. } => id::GOROUTINE_STACK_ALLOC,
+            AllocFree::StackFree { .. } => id::GOROUTINE_STACK_FREE,
+        } - id::SPAN,
+    )
 }
 
 fn read_error(error: Error) -> ReadError {

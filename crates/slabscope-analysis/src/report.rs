@@ -12,12 +12,15 @@ use serde::Serialize;
 
 use crate::fault::FaultRow;
 use crate::moment::Moment;
+use crate::window::Part;
 
 /// What a trace tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// How the trace was made.
     pub tracing: Tracing,
+    /// Which part of it this is about.
+    pub part: Part,
     /// Whether it is all there.
     pub completeness: Completeness,
     /// How many events of which kind.
@@ -66,7 +69,7 @@ pub struct Tracing {
     pub generations: u64,
     /// Its start.
     pub start: Moment,
-    /// From the start to the last event, in nanoseconds.
+    /// From the start to the last event that was read, in nanoseconds.
     pub duration_ns: i64,
     /// What the writer says of itself and the program; empty in Go's traces.
     pub build: BTreeMap<String, String>,

@@ -1,12 +1,11 @@
 //! What the side data of the generations say: how the trace was made, sites, closing counts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use foldhash::fast::RandomState;
-use slabscope_trace::alloc_free::{Closing, GenerationData, Info, ProblemKind, ThreadEntry};
+use slabscope_trace::alloc_free::{Closing, GenerationData, Info, ProblemKind};
 use slabscope_wire::size_class::SizeClass;
 
-use crate::heap::{Object, Units};
+use crate::heap::Units;
 use crate::report::SideProblem;
 
 /// How many problems are kept one by one.
@@ -26,13 +25,11 @@ pub(crate) struct SideData {
     info: Option<Info>,
     /// Whether any data are there that only our traces have.
     is_ours: bool,
-    /// Bytes asked for by site, in this generation.
-    sites: HashMap<u64, u64, RandomState>,
 }
 
 impl SideData {
-    /// Takes in the data of the next generation; returns its threads.
-    pub(crate) fn take(&mut self, generation: u64, data: GenerationData) -> Vec<ThreadEntry> {
+    /// Takes in the data of the next generation, but its sites, types and threads.
+    pub(crate) fn take(&mut self, generation: u64, data: &mut GenerationData) {
         for problem in &data.problems {
             let what = match problem.what {
                 ProblemKind::Empty => "is empty".to_owned(),
@@ -42,14 +39,11 @@ impl SideData {
             };
             self.problem(generation, Some(problem.batch as u64), problem.kind, what);
         }
-        self.check(generation, &data);
+        self.check(generation, data);
         self.is_ours |= !data.build.is_empty() || data.closing.is_some() || !data.sites.is_empty();
-        self.build.extend(data.build);
+        self.build.extend(std::mem::take(&mut data.build));
         self.info = self.info.or(data.info);
-        self.closing = data.closing.or(self.closing.take());
-        self.sites.clear();
-        self.sites.extend(data.sites.iter().map(|site| (site.id, site.size)));
-        data.threads
+        self.closing = data.closing.take().or(self.closing.take());
     }
 
     /// Whether the trace is one of ours: it says how it was made.
@@ -60,15 +54,6 @@ impl SideData {
     /// What ids count in.
     pub(crate) fn units(&self) -> Units {
         self.info.as_ref().and_then(Units::new).unwrap_or_default()
-    }
-
-    /// Bytes asked for at a site of this generation; `None` for a site it does not have.
-    #[inline]
-    pub(crate) fn requested(&self, site: u64) -> Option<u64> {
-        match self.sites.get(&site) {
-            Some(&size) if size != Object::UNKNOWN => Some(size),
-            _ => None,
-        }
     }
 
     fn check(&mut self, generation: u64, data: &GenerationData) {
@@ -111,15 +96,14 @@ mod tests {
     use slabscope_trace::alloc_free::{Problem, Site};
 
     #[test]
-    fn sites_hold_for_their_generation_only() {
+    fn a_site_shows_whose_trace_it_is() {
         let mut side = SideData::default();
+        side.take(1, &mut GenerationData::default());
         assert!(!side.is_ours());
         let site = Site { id: 3, size: 24, align: 8, stack: 0 };
-        side.take(1, GenerationData { sites: vec![site], ..GenerationData::default() });
+        side.take(2, &mut GenerationData { sites: vec![site], ..GenerationData::default() });
+        side.take(3, &mut GenerationData::default());
         assert!(side.is_ours());
-        assert_eq!(side.requested(3), Some(24));
-        side.take(2, GenerationData::default());
-        assert_eq!(side.requested(3), None);
     }
 
     #[test]
@@ -135,11 +119,11 @@ mod tests {
             problems,
             ..GenerationData::default()
         };
-        side.take(1, data(info, vec![problem]));
-        side.take(2, data(odd, vec![]));
-        side.take(3, data(other, vec![]));
+        side.take(1, &mut data(info, vec![problem]));
+        side.take(2, &mut data(odd, vec![]));
+        side.take(3, &mut data(other, vec![]));
         let classes = vec![(8, 1), (24, 1)];
-        side.take(4, GenerationData { size_classes: classes, ..GenerationData::default() });
+        side.take(4, &mut GenerationData { size_classes: classes, ..GenerationData::default() });
         let generations: Vec<_> = side.problems.iter().map(|p| p.generation).collect();
         assert_eq!(generations, [1, 2, 3, 4]);
         assert_eq!(side.problem_count, 4);

@@ -7,33 +7,27 @@ mod threads;
 use slabscope_trace::Time;
 
 use crate::fault::{Example, FaultKind, Faults};
-use crate::heap::{In, Listener, Object, Out, Owner, Place, Span};
+use crate::heap::{In, Listener, Out, Place};
 use crate::moment::{Clock, Moment};
-use crate::report::{Objects, StackAmount, Stacks};
+use crate::replay::{Lens, Now};
+use crate::report::{Objects, Peak, StackAmount, Stacks};
+use crate::sites::Site;
+use crate::threads::Owner;
 
 use classes::Classes;
 pub(crate) use spans::SpanTally;
-pub(crate) use threads::Threads;
-
-/// The event being replayed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Now {
-    pub(crate) time: Time,
-    pub(crate) thread: i64,
-    /// The thread's index in [`Threads`].
-    pub(crate) owner: Owner,
-    /// The event's name.
-    pub(crate) event: &'static str,
-}
+pub(crate) use threads::ThreadTally;
 
 /// The figures so far.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    pub(crate) now: Now,
-    pub(crate) clock: Clock,
+    now: Now,
+    /// Bytes asked for by the object being allocated.
+    requested: Option<u64>,
+    clock: Clock,
     pub(crate) objects: Objects,
     pub(crate) classes: Classes,
-    pub(crate) threads: Threads,
+    pub(crate) threads: ThreadTally,
     pub(crate) spans: SpanTally,
     pub(crate) stacks: Stacks,
     pub(crate) faults: Faults,
@@ -50,11 +44,12 @@ struct Peaks {
 impl Default for Tally {
     fn default() -> Self {
         Tally {
-            now: Now { time: Time(0), thread: 0, owner: Owner::BEFORE, event: "" },
+            now: Now::default(),
+            requested: None,
             clock: Clock::default(),
             objects: Objects::default(),
             classes: Classes::default(),
-            threads: Threads::default(),
+            threads: ThreadTally::default(),
             spans: SpanTally::default(),
             stacks: Stacks::default(),
             faults: Faults::default(),
@@ -84,9 +79,36 @@ impl Tally {
     }
 }
 
-impl Listener for Tally {
+impl Lens for Tally {
     #[inline]
-    fn object_in(&mut self, place: Place, object: Object, how: In) {
+    fn event(&mut self, now: Now, site: &Site) {
+        self.now = now;
+        self.requested = site.size;
+    }
+
+    fn sync(&mut self, clock: &Clock) {
+        self.clock = *clock;
+    }
+
+    /// What there is stays, what happened is forgotten.
+    fn window_begins(&mut self, time: Time) {
+        let live = self.objects.live;
+        let peak = Peak { objects: live.objects, bytes: live.bytes, ..Peak::default() };
+        self.objects = Objects { existed: live, live, peak, ..Objects::default() };
+        self.classes.window_begins();
+        self.threads = ThreadTally::default();
+        self.spans.window_begins(time);
+        let live = self.stacks.live;
+        self.stacks = Stacks { existed: live, live, peak: live, ..Stacks::default() };
+        self.peaks = Peaks { objects: time, stacks: time };
+    }
+}
+
+impl Listener for Tally {
+    type Tag = Owner;
+
+    #[inline]
+    fn object_in(&mut self, place: Place, how: In) -> Owner {
         let class = self.classes.row(place);
         match how {
             In::Existed => {
@@ -96,9 +118,9 @@ impl Listener for Tally {
             In::Allocated => {
                 self.objects.allocated.add(place.bytes);
                 class.allocated.add(place.bytes);
-                if object.requested != Object::UNKNOWN {
-                    self.objects.requested.add(object.requested, place.bytes);
-                    class.requested.add(object.requested, place.bytes);
+                if let Some(requested) = self.requested {
+                    self.objects.requested.add(requested, place.bytes);
+                    class.requested.add(requested, place.bytes);
                 }
                 self.threads.allocated(self.now.owner, place.bytes);
             }
@@ -111,10 +133,14 @@ impl Listener for Tally {
             (peak.objects, peak.bytes) = (live.objects, live.bytes);
             self.peaks.objects = self.now.time;
         }
+        match how {
+            In::Existed => Owner::BEFORE,
+            In::Allocated => self.now.owner,
+        }
     }
 
     #[inline]
-    fn object_out(&mut self, place: Place, object: Object, how: Out) {
+    fn object_out(&mut self, place: Place, owner: Owner, how: Out) {
         let class = self.classes.row(place);
         class.live.sub(place.bytes);
         self.objects.live.sub(place.bytes);
@@ -122,7 +148,7 @@ impl Listener for Tally {
             Out::Freed => {
                 class.freed.add(place.bytes);
                 self.objects.freed.add(place.bytes);
-                self.threads.freed(self.now.owner, object.owner, place.bytes);
+                self.threads.freed(self.now.owner, owner, place.bytes);
             }
             Out::Vanished => self.objects.vanished.add(place.bytes),
         }
@@ -132,12 +158,12 @@ impl Listener for Tally {
         self.objects.sharing += 1;
     }
 
-    fn span_in(&mut self, span: &Span, how: In) {
-        self.spans.span_in(span.pages, how, self.now.time);
+    fn span_in(&mut self, pages: u64, how: In) {
+        self.spans.span_in(pages, how, self.now.time);
     }
 
-    fn span_out(&mut self, span: &Span, how: Out) {
-        self.spans.span_out(span.pages, how);
+    fn span_out(&mut self, pages: u64, how: Out) {
+        self.spans.span_out(pages, how);
     }
 
     fn stack_in(&mut self, bytes: u64, how: In) {
@@ -170,7 +196,7 @@ impl Listener for Tally {
             at: clock.moment(now.time),
             thread: now.thread,
             id,
-            event: now.event,
+            event: now.name(),
         });
     }
 }

@@ -4,14 +4,14 @@
 mod trace_builder;
 
 use slabscope_analysis::{
-    Amount, End, Extent, FaultKind, Finding, Origin, Report, StackAmount, State, analyze,
+    Amount, End, Extent, FaultKind, Finding, Origin, Report, StackAmount, State, Window, analyze,
 };
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::event::id;
 use trace_builder::{CLASS_48, TraceBuilder, sound};
 
 fn report(trace: &TraceBuilder) -> Report {
-    analyze(&trace.bytes, &mut |_| {}).expect("the header is right")
+    analyze(&trace.bytes, Window::default(), &mut |_| {}).expect("the header is right")
 }
 
 fn amount(objects: u64, bytes: u64) -> Amount {
@@ -145,7 +145,7 @@ fn examples_are_few_and_counts_exact() {
 fn a_torn_trace_is_reported_up_to_the_tear() {
     let whole = closed();
     let second = sound().bytes.len() - 60;
-    let report = analyze(&whole.bytes[..second], &mut |_| {}).unwrap();
+    let report = analyze(&whole.bytes[..second], Window::default(), &mut |_| {}).unwrap();
     let error = report.error.clone().expect("it is torn");
     assert!(error.is_cut_off && error.offset <= second as u64, "{error:?}");
     assert_eq!(report.tracing.generations, 1);
@@ -173,6 +173,6 @@ fn broken_side_data_are_a_finding_and_no_more() {
 fn progress_ends_with_the_whole_file() {
     let trace = closed();
     let mut last = 0;
-    analyze(&trace.bytes, &mut |read| last = read).unwrap();
+    analyze(&trace.bytes, Window::default(), &mut |read| last = read).unwrap();
     assert_eq!(last, trace.bytes.len() as u64);
 }

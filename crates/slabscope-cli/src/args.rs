@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
+use crate::window::WindowArgs;
+
 /// Explains traces of every allocation a program made.
 #[derive(Debug, Parser)]
 #[command(name = "slabscope", version, after_help = AFTER_HELP)]
@@ -80,6 +82,8 @@ pub(crate) struct ReportArgs {
     /// Show every row of the tables, not just the largest
     #[arg(long, conflicts_with = "json")]
     pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
 }
 
 #[derive(Debug, ClapArgs)]

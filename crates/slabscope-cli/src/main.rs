@@ -11,6 +11,7 @@ mod progress;
 mod report;
 mod text;
 mod verify;
+mod window;
 
 use std::process::ExitCode;
 

@@ -11,10 +11,11 @@ use crate::exit_code::Outcome;
 use crate::failure::{self, Failure};
 use crate::progress::Progress;
 use crate::text::report::Rows;
+use crate::window::{self, WindowArgs};
 use crate::{json, open, text};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
-    let report = replay(&args.file)?;
+    let report = replay(&args.file, args.window)?;
     let mut out = BufWriter::new(stdout().lock());
     if args.json {
         json::write(&args.file, &Named { report: &report }, &mut out)?;
@@ -32,13 +33,12 @@ struct Named<'a> {
 }
 
 /// The report of the file.
-pub(crate) fn replay(path: &Path) -> Result<Report, Failure> {
+pub(crate) fn replay(path: &Path, window: WindowArgs) -> Result<Report, Failure> {
+    let window = window.window().map_err(Failure::Input)?;
     let bytes = open::trace(path)?;
     let progress = Progress::new(bytes.len());
-    // The header was checked, so this is not reached with a foreign file.
-    analyze(&bytes, &mut |read| progress.at(read)).map_err(|error| {
-        Failure::input(path, format!("{error}. Name a file that slabscope or Go wrote."))
-    })
+    analyze(&bytes, window, &mut |read| progress.at(read))
+        .map_err(|error| Failure::input(path, format!("{error}. {}", window::advice(&error))))
 }
 
 /// A report of a part of a trace must not pass for one of all of it.

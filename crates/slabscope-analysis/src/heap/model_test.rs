@@ -24,11 +24,13 @@ struct Figures {
 }
 
 impl Listener for Figures {
-    fn object_in(&mut self, place: Place, _: Object, _: In) {
+    type Tag = ();
+
+    fn object_in(&mut self, place: Place, _: In) {
         self.objects += 1;
         self.bytes += place.bytes;
     }
-    fn object_out(&mut self, place: Place, _: Object, how: Out) {
+    fn object_out(&mut self, place: Place, (): (), how: Out) {
         self.objects -= 1;
         self.bytes -= place.bytes;
         match how {
@@ -39,11 +41,11 @@ impl Listener for Figures {
     fn object_shares(&mut self) {
         self.sharing += 1;
     }
-    fn span_in(&mut self, span: &Span, _: In) {
-        self.pages += span.pages;
+    fn span_in(&mut self, pages: u64, _: In) {
+        self.pages += pages;
     }
-    fn span_out(&mut self, span: &Span, _: Out) {
-        self.pages -= span.pages;
+    fn span_out(&mut self, pages: u64, _: Out) {
+        self.pages -= pages;
     }
     fn stack_in(&mut self, _: u64, _: In) {}
     fn stack_out(&mut self, _: u64, _: Out) {}
@@ -219,9 +221,8 @@ proptest! {
     fn heap_and_lists_agree(events in prop::collection::vec(event(), 0..200)) {
         let mut heap = Heap::new(Units::default(), true);
         let (mut figures, mut naive) = (Figures::default(), Naive::default());
-        let object = Object { requested: 1, owner: Owner::thread(0) };
         for event in events {
-            heap.apply(event, object, &mut figures);
+            heap.apply(event, &mut figures);
             match event {
                 AllocFree::Span { id, pages, kindclass } => {
                     naive.span_in((id, pages, kindclass), false);

@@ -1,62 +1,24 @@
-//! The slots of a span and the objects in them.
+//! The slots of a span and what is known of the objects in them.
 
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 
 use foldhash::fast::RandomState;
-
-/// A thread of the trace, by the order in which they were met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Owner(NonZeroU32);
-
-impl Owner {
-    /// Whoever allocated before the trace began.
-    pub(crate) const BEFORE: Owner = Owner(NonZeroU32::MAX);
-
-    /// The thread with this index.
-    pub(crate) fn thread(index: usize) -> Owner {
-        let number = u32::try_from(index).unwrap_or(u32::MAX - 2);
-        Owner(NonZeroU32::MIN.saturating_add(number))
-    }
-
-    /// Its index; `None` for whoever came before.
-    pub(crate) fn index(self) -> Option<usize> {
-        (self != Owner::BEFORE).then_some(self.0.get() as usize - 1)
-    }
-}
-
-/// An object in a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Object {
-    /// Bytes asked for, [`Object::UNKNOWN`] where the trace does not tell.
-    pub(crate) requested: u64,
-    /// Who allocated it.
-    pub(crate) owner: Owner,
-}
-
-impl Object {
-    /// No size is this large.
-    pub(crate) const UNKNOWN: u64 = u64::MAX;
-}
-
-/// There is one for each live slot of the traced heap, and free ones beside it.
-const _: () = assert!(size_of::<Option<Object>>() == 16);
 
 /// A span with more slots than this is not of any known writer.
 const DENSE_MAX: u64 = 2048;
 
 /// The slots of one span.
 #[derive(Debug)]
-pub(crate) enum Slots {
+pub(crate) enum Slots<T> {
     /// By index, up to the last one ever used.
-    Dense(Vec<Option<Object>>),
+    Dense(Vec<Option<T>>),
     /// Those in use, for spans that could have more slots than memory has room for.
-    Sparse(HashMap<u64, Object, RandomState>),
+    Sparse(HashMap<u64, T, RandomState>),
 }
 
-impl Slots {
+impl<T: Copy> Slots<T> {
     /// Free ones.
-    pub(crate) fn new(count: u64) -> Slots {
+    pub(crate) fn new(count: u64) -> Slots<T> {
         if count <= DENSE_MAX {
             Slots::Dense(Vec::new())
         } else {
@@ -66,7 +28,7 @@ impl Slots {
 
     /// What lies in a slot.
     #[inline]
-    pub(crate) fn get(&self, index: u64) -> Option<Object> {
+    pub(crate) fn get(&self, index: u64) -> Option<T> {
         match self {
             Slots::Dense(slots) => slots.get(index as usize).copied().flatten(),
             Slots::Sparse(slots) => slots.get(&index).copied(),
@@ -75,32 +37,32 @@ impl Slots {
 
     /// Puts an object into a slot of the span.
     #[inline]
-    pub(crate) fn put(&mut self, index: u64, object: Object) {
+    pub(crate) fn put(&mut self, index: u64, tag: T) {
         match self {
             Slots::Dense(slots) => {
                 let index = index as usize;
                 if index >= slots.len() {
                     slots.resize(index + 1, None);
                 }
-                slots[index] = Some(object);
+                slots[index] = Some(tag);
             }
             Slots::Sparse(slots) => {
-                slots.insert(index, object);
+                slots.insert(index, tag);
             }
         }
     }
 
     /// Takes the object out of a slot.
     #[inline]
-    pub(crate) fn take(&mut self, index: u64) -> Option<Object> {
+    pub(crate) fn take(&mut self, index: u64) -> Option<T> {
         match self {
             Slots::Dense(slots) => slots.get_mut(index as usize)?.take(),
             Slots::Sparse(slots) => slots.remove(&index),
         }
     }
 
-    /// All objects.
-    pub(crate) fn objects(&self) -> impl Iterator<Item = Object> {
+    /// Of all objects in them.
+    pub(crate) fn tags(&self) -> impl Iterator<Item = T> {
         let (dense, sparse) = match self {
             Slots::Dense(slots) => (Some(slots), None),
             Slots::Sparse(slots) => (None, Some(slots)),
@@ -115,25 +77,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn owners_give_their_index_back() {
-        assert_eq!(Owner::thread(0).index(), Some(0));
-        assert_eq!(Owner::thread(7).index(), Some(7));
-        assert_eq!(Owner::BEFORE.index(), None);
-        assert_ne!(Owner::thread(usize::MAX), Owner::BEFORE);
-    }
-
-    #[test]
     fn few_and_many_slots_behave_alike() {
-        let object = Object { requested: 3, owner: Owner::BEFORE };
-        for mut slots in [Slots::new(2048), Slots::new(1 << 40)] {
+        for mut slots in [Slots::<u8>::new(2048), Slots::new(1 << 40)] {
             assert_eq!(slots.take(5), None);
-            slots.put(5, object);
-            slots.put(7, object);
-            assert_eq!((slots.get(5), slots.get(6)), (Some(object), None));
-            assert_eq!(slots.objects().count(), 2);
-            assert_eq!(slots.take(5), Some(object));
+            slots.put(5, 3_u8);
+            slots.put(7, 4);
+            assert_eq!((slots.get(5), slots.get(6)), (Some(3), None));
+            assert_eq!(slots.tags().count(), 2);
+            assert_eq!(slots.take(5), Some(3));
             assert_eq!(slots.take(5), None);
-            assert_eq!(slots.objects().count(), 1);
+            assert_eq!(slots.tags().count(), 1);
         }
     }
 }

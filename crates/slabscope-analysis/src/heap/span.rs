@@ -39,7 +39,7 @@ const TINY: u64 = 2 << 2 | 2;
 
 /// A run of pages.
 #[derive(Debug)]
-pub(crate) struct Span {
+pub(crate) struct Span<T> {
     /// First page.
     pub(crate) start: u64,
     /// How many.
@@ -53,14 +53,14 @@ pub(crate) struct Span {
     /// How many slots it has.
     pub(crate) slot_count: u64,
     /// What is in them.
-    pub(crate) slots: Slots,
+    pub(crate) slots: Slots<T>,
     /// How many objects are in them.
     pub(crate) live: u64,
 }
 
-impl Span {
+impl<T: Copy> Span<T> {
     /// An empty span. `None` when it has no pages or ends beyond any address.
-    pub(crate) fn new(start: u64, pages: u64, kindclass: u64, units: &Units) -> Option<Span> {
+    pub(crate) fn new(start: u64, pages: u64, kindclass: u64, units: &Units) -> Option<Span<T>> {
         let end = start.checked_add(pages)?;
         if pages == 0 || end > units.page_end() {
             return None;
@@ -111,22 +111,22 @@ mod tests {
     fn the_end_of_a_span_has_no_slot() {
         let units = Units::default();
         // Slots of 48 bytes: 170 fit a page and 32 bytes stay.
-        let span = Span::new(4, 1, 5 << 2, &units).unwrap();
+        let span = Span::<u32>::new(4, 1, 5 << 2, &units).unwrap();
         assert_eq!((span.slot_bytes, span.slot_count), (48, 170));
         assert_eq!(span.slot_at(47), Some(0));
         assert_eq!(span.slot_at(48), Some(1));
         assert_eq!(span.slot_at(8159), Some(169));
         assert_eq!(span.slot_at(8160), None);
-        assert_eq!(Span::new(4, 3, 2, &units).unwrap().slot_at(20_000), Some(0));
-        assert_eq!(Span::new(4, 1, 1, &units).unwrap().slot_at(0), None);
+        assert_eq!(Span::<u32>::new(4, 3, 2, &units).unwrap().slot_at(20_000), Some(0));
+        assert_eq!(Span::<u32>::new(4, 1, 1, &units).unwrap().slot_at(0), None);
     }
 
     #[test]
     fn spans_beyond_any_address_are_refused() {
         let units = Units::default();
-        assert!(Span::new(units.page_end() - 1, 1, 2, &units).is_some());
+        assert!(Span::<u32>::new(units.page_end() - 1, 1, 2, &units).is_some());
         for (start, pages) in [(0, 0), (units.page_end(), 1), (u64::MAX, 1), (1, u64::MAX)] {
-            assert!(Span::new(start, pages, 2, &units).is_none());
+            assert!(Span::<u32>::new(start, pages, 2, &units).is_none());
         }
     }
 }

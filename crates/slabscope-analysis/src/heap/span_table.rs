@@ -15,17 +15,23 @@ use super::span::Span;
 const NEAR: u64 = 16;
 
 /// The spans there are; no two overlap.
-#[derive(Debug, Default)]
-pub(crate) struct SpanTable {
-    spans: Slab<Span>,
+#[derive(Debug)]
+pub(crate) struct SpanTable<T> {
+    spans: Slab<Span<T>>,
     by_start: BTreeMap<u64, usize>,
     by_page: HashMap<u64, usize, RandomState>,
 }
 
-impl SpanTable {
+impl<T> Default for SpanTable<T> {
+    fn default() -> Self {
+        SpanTable { spans: Slab::new(), by_start: BTreeMap::new(), by_page: HashMap::default() }
+    }
+}
+
+impl<T: Copy> SpanTable<T> {
     /// The span a page belongs to.
     #[inline]
-    pub(crate) fn at_page(&mut self, page: u64) -> Option<&mut Span> {
+    pub(crate) fn at_page(&mut self, page: u64) -> Option<&mut Span<T>> {
         let key = match self.by_page.get(&page) {
             Some(&key) => key,
             None => self.far(page)?,
@@ -45,7 +51,7 @@ impl SpanTable {
     }
 
     /// Adds a span that overlaps none.
-    pub(crate) fn insert(&mut self, span: Span) {
+    pub(crate) fn insert(&mut self, span: Span<T>) {
         let (start, near) = (span.start, span.pages.min(NEAR));
         let key = self.spans.insert(span);
         self.by_start.insert(start, key);
@@ -53,7 +59,7 @@ impl SpanTable {
     }
 
     /// Takes away the span that begins at this page.
-    pub(crate) fn remove(&mut self, start: u64) -> Option<Span> {
+    pub(crate) fn remove(&mut self, start: u64) -> Option<Span<T>> {
         let key = self.by_start.remove(&start)?;
         let span = self.spans.try_remove(key)?;
         for page in start..start + span.pages.min(NEAR) {
@@ -63,7 +69,7 @@ impl SpanTable {
     }
 
     /// All spans, in no order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Span> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Span<T>> {
         self.spans.iter().map(|(_, span)| span)
     }
 }
@@ -73,7 +79,7 @@ mod tests {
     use super::*;
     use crate::heap::units::Units;
 
-    fn span(start: u64, pages: u64) -> Span {
+    fn span(start: u64, pages: u64) -> Span<u32> {
         Span::new(start, pages, 2, &Units::default()).unwrap()
     }
 

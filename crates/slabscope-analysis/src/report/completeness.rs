@@ -33,6 +33,8 @@ pub enum State {
     Broken,
     /// It is not one of ours, and only ours have closing counts.
     NoCounts,
+    /// Only a part was asked for, and what comes after it was not read.
+    NotRead,
 }
 
 /// Why a trace ended.

@@ -39,6 +39,15 @@ impl Classes {
         &mut self.0[index]
     }
 
+    /// Objects there are existed before, and nothing has happened.
+    pub(crate) fn window_begins(&mut self) {
+        for row in &mut self.0 {
+            row.existed = row.live;
+            (row.allocated, row.freed) = Default::default();
+            row.requested = Default::default();
+        }
+    }
+
     /// The rows with anything in them: small classes, then large objects, then the rest.
     pub(crate) fn into_rows(self) -> Vec<ClassRow> {
         let mut rows = self.0;

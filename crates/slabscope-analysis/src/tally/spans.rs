@@ -41,13 +41,25 @@ impl SpanTally {
         );
     }
 
+    /// Spans there are existed before, and nothing has happened.
+    pub(crate) fn window_begins(&mut self, time: Time) {
+        let live = self.counted.live;
+        self.counted = Spans { existed: live, live, peak: live, ..Spans::default() };
+        self.peak_at = time;
+    }
+
     /// When there were the most pages, and how many.
     pub(crate) fn peak(&self) -> (Time, u64) {
         (self.peak_at, self.counted.peak.pages)
     }
 
     /// The figures, with those of the heap as it is at the end.
-    pub(crate) fn into_report(self, heap: &Heap, units: &Units, peak_at: Moment) -> Spans {
+    pub(crate) fn into_report<T: Copy>(
+        self,
+        heap: &Heap<T>,
+        units: &Units,
+        peak_at: Moment,
+    ) -> Spans {
         let kinds = ["small", "large", "other", "unknown"].map(|kind| SpanKindRow {
             kind,
             extent: Extent::default(),

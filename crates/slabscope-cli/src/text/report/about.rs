@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use slabscope_analysis::{Completeness, End, Origin, Report, State, Tracing};
+use slabscope_analysis::{Completeness, End, Origin, Part, Report, State, Tracing};
 
-use crate::text::{Column, Table, count, duration, escape, plural, wall};
+use crate::text::{Column, Table, count, duration, escape, moment, plural, wall};
 
 /// Writes the first section.
 pub(super) fn write(path: &Path, report: &Report, out: &mut impl Write) -> io::Result<()> {
@@ -23,7 +23,11 @@ pub(super) fn write(path: &Path, report: &Report, out: &mut impl Write) -> io::R
     if let Some(wall) = wall(&tracing.start) {
         row("started", wall);
     }
-    row("lasted", duration(tracing.duration_ns));
+    if report.part.is_whole() {
+        row("lasted", duration(tracing.duration_ns));
+    } else {
+        row("part", part(&report.part));
+    }
     if let Some(end) = end(&report.completeness) {
         row("ended", end.to_owned());
     }
@@ -44,6 +48,13 @@ pub(super) fn no_heap_events(report: &Report, out: &mut impl Write) -> io::Resul
         }
     };
     writeln!(out, "\n{advice}")
+}
+
+/// The part of the trace, as a line.
+pub(crate) fn part(part: &Part) -> String {
+    let to = moment(&part.to);
+    let after = if part.has_after { "" } else { ", the end" };
+    format!("{} to {to}{after}", moment(&part.from))
 }
 
 /// What the writer says of itself and the program.
@@ -103,6 +114,7 @@ fn complete(report: &Report) -> String {
         State::NoCounts if report.tracing.generations == 0 => {
             "NO: there is nothing behind the header".to_owned()
         }
+        State::NotRead => "not known: what comes after the part was not read".to_owned(),
         State::NoCounts => "not known: Go's traces carry no counts".to_owned(),
     }
 }

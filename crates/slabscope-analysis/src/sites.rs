@@ -1,0 +1,184 @@
+//! Sites: what was asked for, and where in the program, by one number for the whole trace.
+//!
+//! A trace numbers its sites anew in each generation. Here a site is what it says: size and
+//! alignment in our traces, the type in Go's, and the call stack where the trace has one.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use serde::Serialize;
+use slabscope_trace::Sync;
+use slabscope_trace::alloc_free::{Site as SiteEntry, TypeEntry};
+
+/// A place in the program that allocates, as much as the trace tells of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Site {
+    /// Bytes asked for, where the trace tells.
+    pub size: Option<u64>,
+    /// Alignment asked for, in bytes.
+    pub align: Option<u64>,
+    /// The type of the object.
+    #[serde(rename = "type")]
+    pub type_name: Option<String>,
+    /// The call stack, innermost first, by number in the frames beside the sites.
+    pub stack: Vec<u32>,
+}
+
+/// One level of a call stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Frame {
+    /// The function.
+    pub function: String,
+    /// The source file.
+    pub file: String,
+    /// The line in that file.
+    pub line: u64,
+}
+
+/// The number of a site in the whole trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SiteId(pub(crate) u32);
+
+impl SiteId {
+    /// Nothing is known of where.
+    pub(crate) const UNKNOWN: SiteId = SiteId(0);
+}
+
+/// The trace has no type or site for these numbers; larger ones go to a map.
+const DENSE_MAX: usize = 1 << 22;
+
+/// All sites so far, and their numbers in this generation.
+#[derive(Debug)]
+pub(crate) struct Sites {
+    sites: Vec<Site>,
+    by_site: HashMap<Site, SiteId, RandomState>,
+    frames: Vec<Frame>,
+    by_frame: HashMap<Frame, u32, RandomState>,
+    /// By number in this generation, if that is small; `UNKNOWN` for none.
+    dense: Vec<SiteId>,
+    sparse: HashMap<u64, SiteId, RandomState>,
+}
+
+impl Default for Sites {
+    fn default() -> Self {
+        Sites {
+            sites: vec![Site::default()],
+            by_site: HashMap::from_iter([(Site::default(), SiteId::UNKNOWN)]),
+            frames: Vec::new(),
+            by_frame: HashMap::default(),
+            dense: Vec::new(),
+            sparse: HashMap::default(),
+        }
+    }
+}
+
+impl Sites {
+    /// Takes in the sites of a generation; those of the last one hold no more.
+    pub(crate) fn take_sites(&mut self, entries: &[SiteEntry], sync: &Sync) {
+        self.clear();
+        for entry in entries {
+            let stack = self.stack(entry.stack, sync);
+            let site =
+                Site { size: Some(entry.size), align: Some(entry.align), type_name: None, stack };
+            self.add(entry.id, site);
+        }
+    }
+
+    /// The same for the types of a trace that has no sites. Their sizes are not what was asked for,
+    /// which may have been several of them.
+    pub(crate) fn take_types(&mut self, entries: Vec<TypeEntry>) {
+        self.clear();
+        for entry in entries {
+            let site = Site { type_name: Some(entry.name), ..Site::default() };
+            self.add(entry.id, site);
+        }
+    }
+
+    /// The site with this number in this generation; `None` when it has none.
+    #[inline]
+    pub(crate) fn at(&self, number: u64) -> Option<SiteId> {
+        match self.dense.get(number as usize) {
+            Some(&id) => (id != SiteId::UNKNOWN).then_some(id),
+            None => self.sparse.get(&number).copied(),
+        }
+    }
+
+    /// What is known of a site.
+    #[inline]
+    pub(crate) fn get(&self, id: SiteId) -> &Site {
+        // The first one stands for all that is not there.
+        self.sites.get(id.0 as usize).unwrap_or(&self.sites[0])
+    }
+
+    /// All sites, and the frames their stacks name.
+    pub(crate) fn into_parts(self) -> (Vec<Site>, Vec<Frame>) {
+        (self.sites, self.frames)
+    }
+
+    fn clear(&mut self) {
+        self.dense.clear();
+        self.sparse.clear();
+    }
+
+    fn add(&mut self, number: u64, site: Site) {
+        let next = SiteId(u32::try_from(self.sites.len()).unwrap_or(0));
+        let id = *self.by_site.entry(site).or_insert_with_key(|site| {
+            self.sites.push(site.clone());
+            next
+        });
+        match usize::try_from(number) {
+            Ok(index) if index < DENSE_MAX => {
+                if index >= self.dense.len() {
+                    self.dense.resize(index + 1, SiteId::UNKNOWN);
+                }
+                self.dense[index] = id;
+            }
+            _ => {
+                self.sparse.insert(number, id);
+            }
+        }
+    }
+
+    fn stack(&mut self, number: u64, sync: &Sync) -> Vec<u32> {
+        let Some(stack) = sync.stack(number) else {
+            return Vec::new();
+        };
+        let frames = stack.frames().map(|frame| Frame {
+            function: frame.function.to_string(),
+            file: frame.file.to_string(),
+            line: frame.line,
+        });
+        frames
+            .map(|frame| {
+                let next = self.frames.len() as u32;
+                *self.by_frame.entry(frame).or_insert_with_key(|frame| {
+                    self.frames.push(frame.clone());
+                    next
+                })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(id: u64, name: &str) -> TypeEntry {
+        TypeEntry { id, address: 0, size: 8, pointer_bytes: 0, name: name.to_owned() }
+    }
+
+    #[test]
+    fn a_site_keeps_its_number_from_one_generation_to_the_next() {
+        let mut sites = Sites::default();
+        sites.take_types(vec![named(3, "a"), named(1 << 40, "b")]);
+        let (a, b) = (sites.at(3).unwrap(), sites.at(1 << 40).unwrap());
+        assert_ne!(a, b);
+        assert_eq!((sites.at(2), sites.at(4), sites.at(1 << 41)), (None, None, None));
+        sites.take_types(vec![named(9, "a")]);
+        assert_eq!((sites.at(9), sites.at(3)), (Some(a), None));
+        assert_eq!(sites.get(b).type_name.as_deref(), Some("b"));
+        assert_eq!(sites.get(SiteId(77)), &Site::default());
+        assert_eq!(sites.into_parts().0.len(), 3);
+    }
+}

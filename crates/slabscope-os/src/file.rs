@@ -1,8 +1,10 @@
 //! Files, by descriptor.
 
 use core::ffi::CStr;
+use core::mem::MaybeUninit;
 
 use crate::errno::{self, ErrnoGuard};
+use crate::say::Decimal;
 
 /// An error number of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,79 @@ impl File {
     pub fn create(path: &CStr) -> Result<File, Errno> {
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC;
         open(path, flags)
+    }
+
+    /// As [`File::create`], for a file that is to be mapped.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn create_to_map(path: &CStr) -> Result<File, Errno> {
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC;
+        open(path, flags)
+    }
+
+    /// Whether it is an ordinary file, and not a device, a pipe or a socket.
+    pub fn is_ordinary(self) -> bool {
+        let _errno = ErrnoGuard::new();
+        let mut status = MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the call fills the structure, or fails and it is not read.
+        unsafe {
+            libc::fstat(self.0, status.as_mut_ptr()) == 0
+                && status.assume_init().st_mode & libc::S_IFMT == libc::S_IFREG
+        }
+    }
+
+    /// Makes the file at least `from + len` bytes long, and sees to it that the last `len` of them
+    /// can be written through a mapping: the disk has room for them.
+    ///
+    /// # Errors
+    /// The kernel's, or that the process may not have files that long.
+    pub fn allocate(self, from: usize, len: usize) -> Result<(), Errno> {
+        let _errno = ErrnoGuard::new();
+        let (Ok(from_), Ok(len_)) = (libc::off_t::try_from(from), libc::off_t::try_from(len))
+        else {
+            return Err(Errno(libc::EFBIG));
+        };
+        // Beyond the limit the kernel would send a signal that ends the program.
+        if length_limit().is_some_and(|limit| from.saturating_add(len) as u64 > limit) {
+            return Err(Errno(libc::EFBIG));
+        }
+        // SAFETY: the call takes numbers.
+        if unsafe { libc::fallocate(self.0, 0, from_, len_) } == 0 {
+            return Ok(());
+        }
+        Err(Errno::last())
+    }
+
+    /// Makes the file `len` bytes long; bytes that were not there read as zero.
+    ///
+    /// # Errors
+    /// The kernel's, or that the process may not have files that long.
+    pub fn lengthen(self, len: usize) -> Result<(), Errno> {
+        let _errno = ErrnoGuard::new();
+        let Ok(len_) = libc::off_t::try_from(len) else { return Err(Errno(libc::EFBIG)) };
+        if length_limit().is_some_and(|limit| len as u64 > limit) {
+            return Err(Errno(libc::EFBIG));
+        }
+        // SAFETY: the call takes numbers.
+        if unsafe { libc::ftruncate(self.0, len_) } == 0 { Ok(()) } else { Err(Errno::last()) }
+    }
+
+    /// The path by which the kernel knows it, into `buffer`; the length.
+    pub fn path(self, buffer: &mut [u8]) -> Option<usize> {
+        let mut link = [0_u8; 40];
+        let number = Decimal::new(u64::from(self.0.unsigned_abs()));
+        let name = b"/proc/self/fd/".iter().chain(number.as_str().as_bytes());
+        // Zeroed, and longer than the longest name, so a NUL ends it.
+        for (to, from) in link.iter_mut().zip(name) {
+            *to = *from;
+        }
+        read_link(CStr::from_bytes_until_nul(&link).ok()?, buffer)
+    }
+
+    /// The descriptor's number, for the calls that map it.
+    pub(crate) fn number(self) -> i32 {
+        self.0
     }
 
     /// Writes `bytes` once; returns how many the kernel took.
@@ -116,6 +191,21 @@ pub fn read_link(path: &CStr, buffer: &mut [u8]) -> Option<usize> {
     // SAFETY: `path` is a C string and `buffer` is writable for its length.
     let len = unsafe { libc::readlink(path.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len()) };
     usize::try_from(len).ok()
+}
+
+/// Removes a file. `false` when the kernel refuses.
+pub fn remove(path: &CStr) -> bool {
+    let _errno = ErrnoGuard::new();
+    // SAFETY: `path` is a C string.
+    unsafe { libc::unlink(path.as_ptr()) == 0 }
+}
+
+/// How long files of this process may be, in bytes, if there is a limit.
+fn length_limit() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is ours to write.
+    let failed = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
+    (failed == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
 fn open(path: &CStr, flags: i32) -> Result<File, Errno> {

@@ -6,6 +6,7 @@
 use core::ptr::{NonNull, null_mut};
 
 use crate::errno::ErrnoGuard;
+use crate::file::File;
 
 /// Reserves `len` bytes of address space that nobody may touch and that costs no memory.
 ///
@@ -19,6 +20,23 @@ pub fn reserve(len: usize) -> Option<NonNull<u8>> {
 /// `None` when the kernel refuses.
 pub fn zeroed(len: usize) -> Option<NonNull<u8>> {
     map(len, libc::PROT_READ | libc::PROT_WRITE)
+}
+
+/// Maps the first `len` bytes of a file, so that what is written there is in the file whatever
+/// becomes of the process. Writing to a page the disk has no room for would end the program: see
+/// [`File::allocate`].
+///
+/// `None` when the kernel refuses.
+pub fn shared(file: File, len: usize) -> Option<NonNull<u8>> {
+    let _errno = ErrnoGuard::new();
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: without MAP_FIXED the kernel picks a place where nothing else is mapped.
+    let address =
+        unsafe { libc::mmap(null_mut(), len, protection, libc::MAP_SHARED, file.number(), 0) };
+    if address == libc::MAP_FAILED {
+        return None;
+    }
+    NonNull::new(address.cast())
 }
 
 fn map(len: usize, protection: i32) -> Option<NonNull<u8>> {

@@ -15,7 +15,7 @@ const KEPT: usize = 4;
 const APART_MAX: u64 = 2_000;
 
 /// A moment on both clocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Anchor {
     /// The CPU's counter.
     pub(crate) ticks: u64,
@@ -79,6 +79,11 @@ impl Line {
 impl Anchors {
     pub(crate) fn new(first: Anchor) -> Self {
         Anchors { kept: [first; KEPT], line: Line::through(first, first) }
+    }
+
+    /// The last two pairs, the older one first.
+    pub(crate) fn last_two(&self) -> [Anchor; 2] {
+        [self.kept[KEPT - 2], self.kept[KEPT - 1]]
     }
 
     /// Sees to it that readings up to `ticks` lie between two pairs; `now` is not before that.

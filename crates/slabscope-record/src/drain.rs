@@ -11,6 +11,7 @@ use core::time::Duration;
 use crate::clock::{Anchor, Anchors};
 use crate::counts::{EventKind, KINDS};
 use crate::generation::Generation;
+use crate::live::{Progress, RingPlace};
 use crate::mapped::{Mapped, Zeroed};
 use crate::output::Tally;
 use crate::runs::{Record, Run, Runs};
@@ -95,11 +96,13 @@ impl<'a> Drainer<'a> {
     fn new(session: &'a Session) -> Option<Self> {
         let rings = session.rings();
         // Events may have come before this thread did.
-        let anchor = session.begun();
+        let [anchor, second] = session.begun();
+        let mut anchors = Anchors::new(anchor);
+        anchors.cover(second.ticks, second);
         Some(Drainer {
             session,
             generation: Generation::first(session, anchor.nanos)?,
-            anchors: Anchors::new(anchor),
+            anchors,
             places: Mapped::new(rings.count())?,
             runs: Runs::new(rings.count())?,
             horizon: anchor.ticks,
@@ -127,6 +130,8 @@ impl<'a> Drainer<'a> {
         }
         self.runs.sort();
         self.encode_all();
+        self.after_round();
+        self.checkpoint();
         let mut taken = false;
         for (ring, place) in self.places.as_mut_slice().iter_mut().enumerate() {
             if place.next != place.taken {
@@ -135,7 +140,6 @@ impl<'a> Drainer<'a> {
                 place.taken = place.next;
             }
         }
-        self.after_round();
         taken
     }
 
@@ -241,7 +245,7 @@ impl<'a> Drainer<'a> {
         generation.write_sites();
         let now_ns = self.anchors.nanos(self.horizon);
         if now_ns.saturating_sub(self.live_ns) > LIVE_EVERY_NS {
-            let live = self.session.live();
+            let live = self.session.live_bytes();
             if live != self.live {
                 generation.write_live(now_ns, live);
                 (self.live, self.events_in_generation) = (live, true);
@@ -255,6 +259,28 @@ impl<'a> Drainer<'a> {
         }
     }
 
+    /// What was taken is in the trace now, or in the chunk: notes that, before the rings let go of it.
+    fn checkpoint(&self) {
+        if self.generation.out.failure().is_some() {
+            return;
+        }
+        let (written, chunk_len) = self.generation.out.parts();
+        let progress = Progress {
+            written,
+            chunk_len,
+            generation: self.generation.number,
+            generation_start: self.generation.start_ns(),
+            clock: self.anchors.last_two(),
+            events: self.generation.out.events(),
+        };
+        let rings = self.places.iter().map(|place| RingPlace {
+            taken: place.next,
+            thread: place.thread,
+            records: place.records,
+        });
+        self.session.live().checkpoint(&progress, rings);
+    }
+
     /// The file takes no more: from now on everything is counted as lost.
     fn fail(&mut self) {
         self.session.set_failed();
@@ -264,6 +290,7 @@ impl<'a> Drainer<'a> {
             why,
             "; the trace ends here and can be read, the program goes on",
         ]);
+        self.session.live().end();
         let places = &self.places;
         self.generation.end_after_failure(places.iter().map(|place| place.records));
     }
@@ -273,7 +300,7 @@ impl<'a> Drainer<'a> {
         let reason = if failed { EndReason::WriteFailed } else { reason };
         let now_ns = self.anchors.nanos(self.horizon);
         if !failed {
-            self.generation.write_live(now_ns, self.session.live());
+            self.generation.write_live(now_ns, self.session.live_bytes());
         }
         let places = &self.places;
         self.generation.finish(reason, places.iter().map(|place| place.records));

@@ -7,7 +7,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use slabscope_os::file::{read_link, read_whole};
+use slabscope_os::file::{Errno, read_link, read_whole};
 use slabscope_os::{clock, process, say::Decimal};
 use slabscope_wire::alloc_free::{EndReason, OBJECT_ALIGN, PAGE_SIZE, STACK_ALIGN, data};
 use slabscope_wire::batch::{BatchHeader, BatchKind, NO_THREAD, PAYLOAD_MAX};
@@ -64,9 +64,10 @@ pub(crate) struct Generation<'a> {
 impl<'a> Generation<'a> {
     /// The first generation of a trace, in a file that has nothing yet.
     pub(crate) fn first(session: &'a Session, start_ns: u64) -> Option<Self> {
+        let live = session.live();
         let mut generation = Generation {
             session,
-            out: Output::new(session.file())?,
+            out: Output::new(session.file(), live.chunk()?, live.written()?),
             batch: Batch::new()?,
             number: 0,
             start_ns,
@@ -82,6 +83,11 @@ impl<'a> Generation<'a> {
         generation.out.bytes(&header::BYTES);
         generation.begin(start_ns);
         Some(generation)
+    }
+
+    /// When it began, in nanoseconds.
+    pub(crate) fn start_ns(&self) -> u64 {
+        self.start_ns
     }
 
     /// Whether it has grown to where a new one should begin.
@@ -286,7 +292,12 @@ impl<'a> Generation<'a> {
         let pid = Decimal::new(process::id());
         let rings = Decimal::new(session.rings().count() as u64 - 1);
         let control = Decimal::new(self.control);
-        let rows: [(&str, &[u8]); 9] = [
+        let survives = match session.live().refusal() {
+            None => "yes",
+            Some(Errno(0)) => "no: not beside such a file",
+            Some(why) => why.text(),
+        };
+        let rows: [(&str, &[u8]); 10] = [
             ("writer", session.writer()),
             ("executable", exe.get(..exe_len).unwrap_or_default()),
             ("command", command),
@@ -295,6 +306,7 @@ impl<'a> Generation<'a> {
             ("rings", protocol_name(session).as_bytes()),
             ("cpus", rings.as_str().as_bytes()),
             ("clock", if session.rings().ticks_are_time() { b"tsc" } else { b"monotonic" }),
+            ("survives a kill", survives.as_bytes()),
             ("control thread", control.as_str().as_bytes()),
         ];
         let mut batch = self.data(data::BUILD);

@@ -15,6 +15,7 @@ pub mod drain;
 pub mod emit;
 pub mod encode;
 pub mod generation;
+mod live;
 pub mod mapped;
 pub mod output;
 pub mod ring;

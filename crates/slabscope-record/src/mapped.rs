@@ -3,6 +3,7 @@
 use core::ops::Deref;
 use core::ptr::NonNull;
 
+use slabscope_os::file::File;
 use slabscope_os::map;
 
 /// Types that are valid when all their bytes are zero, and that many threads may share.
@@ -25,6 +26,8 @@ unsafe impl Zeroed for slabscope_os::rseq::RingHead {}
 pub struct Mapped<T: Zeroed> {
     start: NonNull<T>,
     len: usize,
+    /// Whether the mapping is its own, and not a [`Region`]'s.
+    owned: bool,
 }
 
 // SAFETY: it owns its values as a box would, and gives out shared references only (exclusive ones
@@ -38,7 +41,7 @@ impl<T: Zeroed> Mapped<T> {
     pub fn new(len: usize) -> Option<Self> {
         let bytes = len.checked_mul(size_of::<T>())?;
         const { assert!(align_of::<T>() <= slabscope_os::KERNEL_PAGE) };
-        Some(Mapped { start: map::zeroed(bytes.max(1))?.cast(), len })
+        Some(Mapped { start: map::zeroed(bytes.max(1))?.cast(), len, owned: true })
     }
 
     /// Where the first value lies.
@@ -64,7 +67,56 @@ impl<T: Zeroed> Deref for Mapped<T> {
 
 impl<T: Zeroed> Drop for Mapped<T> {
     fn drop(&mut self) {
+        if !self.owned {
+            return;
+        }
         // SAFETY: the mapping is ours, and all borrows of it have ended with `self`.
         unsafe { map::unmap(self.start.cast(), (self.len * size_of::<T>()).max(1)) };
+    }
+}
+
+/// One mapping that several slices lie in.
+#[derive(Debug)]
+pub(crate) struct Region {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: it is a range of memory, tied to no thread; it is only divided, by `slice`.
+unsafe impl Sync for Region {}
+// SAFETY: as above.
+unsafe impl Send for Region {}
+
+impl Region {
+    /// Of memory that ends with the process; `None` when the kernel refuses.
+    pub(crate) fn of_memory(len: usize) -> Option<Self> {
+        Some(Region { start: map::zeroed(len)?, len })
+    }
+
+    /// Of the first `len` bytes of a file; `None` when the kernel refuses.
+    pub(crate) fn of_file(file: File, len: usize) -> Option<Self> {
+        Some(Region { start: map::shared(file, len)?, len })
+    }
+
+    /// `len` values that lie `at` bytes from the start; `None` if they do not fit or are not aligned.
+    ///
+    /// # Safety
+    /// The region outlives the slice, its bytes there are zero or values of the type, and of slices
+    /// that are written as a whole ([`Mapped::as_mut_slice`]) none overlaps another.
+    pub(crate) unsafe fn slice<T: Zeroed>(&self, at: usize, len: usize) -> Option<Mapped<T>> {
+        let end = len.checked_mul(size_of::<T>())?.checked_add(at)?;
+        if end > self.len || !at.is_multiple_of(align_of::<T>()) {
+            return None;
+        }
+        // SAFETY: `at` lies in the mapping, by the check above.
+        let start = unsafe { self.start.add(at) };
+        Some(Mapped { start: start.cast(), len, owned: false })
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and the slices of it are gone, by the promise of `slice`.
+        unsafe { map::unmap(self.start, self.len) };
     }
 }

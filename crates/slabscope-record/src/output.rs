@@ -3,14 +3,17 @@
 //! Every chunk begins and ends between batches. So when writing fails, cutting the file back to
 //! the start of a chunk leaves a readable trace, which the closing counts then end.
 
+use core::sync::atomic::AtomicU64;
+
 use slabscope_os::file::{Errno, File};
 use slabscope_wire::batch::{BatchHeader, HEADER_MAX, PAYLOAD_MAX};
 use slabscope_wire::buffer::Buffer;
 
+use crate::live;
 use crate::mapped::Mapped;
 
 /// Bytes written at once.
-const CHUNK: usize = 1 << 20;
+pub(crate) const CHUNK: usize = 1 << 20;
 
 /// Events by kind.
 pub(crate) type Tally = [u64; 9];
@@ -29,6 +32,8 @@ struct Written {
 pub(crate) struct Output {
     file: File,
     chunk: Mapped<u8>,
+    /// One word.
+    written: Mapped<AtomicU64>,
     len: usize,
     /// Events in the chunk being filled.
     events: Tally,
@@ -42,17 +47,24 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(file: File) -> Option<Self> {
-        Some(Output {
+    /// Into `file`, by way of `chunk`, [`CHUNK`] bytes; `written` tells how many are in the file.
+    pub(crate) fn new(file: File, chunk: Mapped<u8>, written: Mapped<AtomicU64>) -> Self {
+        Output {
             file,
-            chunk: Mapped::new(CHUNK)?,
+            chunk,
+            written,
             len: 0,
             events: Tally::default(),
             in_file: 0,
             events_in_file: Tally::default(),
             last: None,
             failure: None,
-        })
+        }
+    }
+
+    /// Bytes in the file, and bytes that wait in the chunk.
+    pub(crate) fn parts(&self) -> (u64, u64) {
+        (self.in_file, self.len as u64)
     }
 
     /// Bytes of the trace so far, those not yet written included.
@@ -112,6 +124,10 @@ impl Output {
         match write_all(self.file, chunk) {
             Ok(()) => {
                 self.in_file += self.len as u64;
+                // Before the chunk is written over.
+                if let Some(written) = self.written.first() {
+                    live::publish(written, self.in_file);
+                }
                 add(&mut self.events_in_file, &events);
                 self.last = Some(Written { start, events });
             }

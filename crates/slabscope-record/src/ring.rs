@@ -56,27 +56,29 @@ pub struct Rings {
 }
 
 impl Rings {
-    /// Empty rings for the machine's CPUs; `None` when there is no memory.
+    /// How many rings the machine needs: one for each CPU, and the stray one.
+    pub fn count_needed() -> usize {
+        cpu::count() + 1
+    }
+
+    /// Empty rings in this zeroed memory: [`Rings::count_needed`] heads, and [`CAPACITY`] words for
+    /// each.
     ///
     /// With `force_cas` the plain protocol is not used even where it could be.
-    pub fn new(force_cas: bool) -> Option<Self> {
+    pub fn new(heads: Mapped<RingHead>, words: Mapped<AtomicU64>, force_cas: bool) -> Self {
         barrier::prepare();
         let ticks_are_time = clock::ticks_are_time();
         // The section reads the CPU's counter itself, and the horizon needs the kernel's restart.
         let area =
             (ticks_are_time && barrier::restarts_rseq() && !force_cas).then(rseq::area).flatten();
         let protocol = area.map_or(Protocol::Cas, Protocol::Rseq);
-        let cpus = u32::try_from(cpu::count()).unwrap_or(1);
-        let rings = cpus as usize + 1;
-        let heads = Mapped::<RingHead>::new(rings)?;
-        let words = Mapped::<AtomicU64>::new(rings * CAPACITY as usize)?;
-        let buffers = words.chunks(CAPACITY as usize);
-        for (head, buffer) in heads.iter().zip(buffers) {
+        let cpus = u32::try_from(heads.len() - 1).unwrap_or(1);
+        for (head, buffer) in heads.iter().zip(words.chunks(CAPACITY as usize)) {
             head.buffer.store(buffer.as_ptr().addr() as u64, Ordering::Relaxed);
             head.mask.store(CAPACITY - 1, Ordering::Relaxed);
             head.room.store(CAPACITY - RECORD_MAX, Ordering::Relaxed);
         }
-        Some(Rings { heads, words, protocol, cpus, ticks_are_time })
+        Rings { heads, words, protocol, cpus, ticks_are_time }
     }
 
     /// How many rings there are, the stray one included; it is the last.

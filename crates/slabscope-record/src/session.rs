@@ -11,11 +11,13 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use slabscope_os::file::{Errno, File};
 use slabscope_os::{clock, map, thread};
 use slabscope_wire::alloc_free::EndReason;
+use slabscope_wire::live::{header, state};
 
 use crate::clock::Anchor;
 use crate::counts::{Counts, KINDS};
 use crate::drain;
-use crate::ring::Rings;
+use crate::live::{Live, Progress};
+use crate::ring::{Protocol, Rings};
 use crate::short_text::ShortText;
 use crate::signal::Signal;
 use crate::site::SiteTable;
@@ -77,8 +79,10 @@ pub struct SharedCounts {
 /// A trace being made.
 #[derive(Debug)]
 pub struct Session {
-    /// A moment before the first event.
-    begun: Anchor,
+    /// Two moments before the first event.
+    begun: [Anchor; 2],
+    /// What rings and tables lie in.
+    live: Live,
     rings: Rings,
     threads: ThreadTable,
     sites: SiteTable,
@@ -153,16 +157,40 @@ impl Session {
     }
 
     fn make(config: Config<'_>, signal: &'static Signal) -> Result<Session, StartError> {
-        let rings = Rings::new(config.force_cas).ok_or(StartError::Memory)?;
-        let threads = ThreadTable::new().ok_or(StartError::Memory)?;
-        let sites = SiteTable::new().ok_or(StartError::Memory)?;
         let file = File::create(config.path).map_err(StartError::File)?;
-        let Some(stack) = thread::stack_for_spawn(STACK_LEN) else {
+        let made = Session::in_memory(config, signal, file);
+        if made.is_none() {
             file.close();
-            return Err(StartError::Memory);
+        }
+        made.ok_or(StartError::Memory)
+    }
+
+    fn in_memory(config: Config<'_>, signal: &'static Signal, file: File) -> Option<Session> {
+        let ticks_are_nanos = !clock::ticks_are_time();
+        let begun = Anchor::now(ticks_are_nanos);
+        let stack = thread::stack_for_spawn(STACK_LEN)?;
+        let live = Live::new(file, Rings::count_needed());
+        let parts = live.as_ref().and_then(|live| {
+            let rings = Rings::new(live.heads()?, live.words()?, config.force_cas);
+            let threads = ThreadTable::new(live.threads()?, live.thread_count()?);
+            Some((rings, threads, SiteTable::new(live.sites()?)))
+        });
+        let (Some(live), Some((rings, threads, sites))) = (live, parts) else {
+            // SAFETY: no thread was started on it.
+            unsafe { thread::unmap_stack(stack, STACK_LEN) };
+            return None;
         };
-        Ok(Session {
-            begun: Anchor::now(!rings.ticks_are_time()),
+        // The two lie so far apart that a tick's length can be told from them.
+        let begun = [begun, Anchor::now(ticks_are_nanos)];
+        live.set(header::HEAP_BASE, config.heap_base);
+        live.set(header::PROTOCOL, u64::from(matches!(rings.protocol(), Protocol::Cas)));
+        live.set(header::TICKS_ARE_NANOS, u64::from(ticks_are_nanos));
+        let none = core::iter::empty();
+        live.checkpoint(&Progress { clock: begun, ..Progress::default() }, none);
+        live.set(header::STATE, state::LIVE);
+        Some(Session {
+            begun,
+            live,
             rings,
             threads,
             sites,
@@ -192,6 +220,8 @@ impl Session {
     unsafe fn destroy(session: NonNull<Session>) {
         // SAFETY: the session is whole and this is its only use, by the caller.
         let owned = unsafe { session.as_ptr().read() };
+        owned.live.end();
+        owned.live.remove();
         owned.file.close();
         // SAFETY: no thread stands on it.
         unsafe { thread::unmap_stack(owned.stack, STACK_LEN) };
@@ -202,7 +232,8 @@ impl Session {
 
     /// Enters the calling thread into the trace; returns its number.
     pub fn enter_thread(&self) -> u32 {
-        self.threads.enter(thread::id(), thread::name(), clock::monotonic_ns())
+        let back = |number| self.live.back_thread(number);
+        self.threads.enter(thread::id(), thread::name(), clock::monotonic_ns(), back)
     }
 
     /// Notes that the calling thread, whose number this is, ends now.
@@ -218,7 +249,7 @@ impl Session {
     }
 
     /// Bytes of slots live now: a live figure, off by operations under way.
-    pub(crate) fn live(&self) -> u64 {
+    pub(crate) fn live_bytes(&self) -> u64 {
         let mut live = self
             .live_at_start
             .load(Ordering::Relaxed)
@@ -233,9 +264,14 @@ impl Session {
         if live > i64::MAX as u64 { 0 } else { live }
     }
 
-    /// A moment before the first event, on both clocks.
-    pub(crate) fn begun(&self) -> Anchor {
+    /// Two moments before the first event, on both clocks.
+    pub(crate) fn begun(&self) -> [Anchor; 2] {
         self.begun
+    }
+
+    /// What rings and tables lie in.
+    pub(crate) fn live(&self) -> &Live {
+        &self.live
     }
 
     /// The rings.
@@ -318,7 +354,9 @@ impl Running {
     /// that costs nothing until it is touched; the drainer does not exist here.
     pub fn forget_after_fork(self) {
         // SAFETY: the session lives: nobody has called `finish`, which takes `self`.
-        unsafe { self.session.as_ref() }.file.close();
+        let session = unsafe { self.session.as_ref() };
+        session.live.forget();
+        session.file.close();
     }
 
     /// Ends the trace: the drainer takes what is left, closes the file and ends.

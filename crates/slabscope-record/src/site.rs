@@ -11,7 +11,7 @@ use slabscope_wire::live::site;
 use crate::mapped::Mapped;
 
 /// Slots of the table; a power of two, and all numbers fit an event word.
-const SLOTS: usize = 1 << 20;
+pub(crate) const SLOTS: usize = 1 << 20;
 
 /// How far a search goes from where a key belongs before the table counts as full there.
 const PROBES: usize = 128;
@@ -35,9 +35,9 @@ pub struct Site {
 }
 
 impl SiteTable {
-    /// An empty table; `None` when there is no memory.
-    pub fn new() -> Option<Self> {
-        Some(SiteTable { keys: Mapped::new(SLOTS)? })
+    /// An empty table in this zeroed memory, [`SLOTS`] words of it.
+    pub(crate) fn new(keys: Mapped<AtomicU64>) -> Self {
+        SiteTable { keys }
     }
 
     /// The largest number a site can have.
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn each_pair_has_one_number_and_gives_it_back() {
-        let table = SiteTable::new().unwrap();
+        let table = SiteTable::new(Mapped::new(SLOTS).unwrap());
         let pairs = [(1, 1), (8, 8), (8, 16), (1 << 20, 8), (1 << 21, 8), (3 << 40, 4096), (0, 1)];
         let numbers: [u32; 7] = pairs.map(|(size, align)| table.intern(size, align));
         for (index, &(size, align)) in pairs.iter().enumerate() {
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_crowded_place_refuses_and_does_not_hang() {
-        let table = SiteTable::new().unwrap();
+        let table = SiteTable::new(Mapped::new(SLOTS).unwrap());
         let home = 1 << 10;
         // Multiples of 2^56 / 2^20 differ only in bits that the hash folds to the same place.
         let refused = (0..100_000_usize).filter(|n| table.intern(home + (n << 36), 8) == 0).count();

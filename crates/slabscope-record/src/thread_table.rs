@@ -1,14 +1,15 @@
 //! The threads of one trace, by a number of ours: kernel ids are used again, these are not.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use slabscope_os::thread::NAME_LEN;
+use slabscope_wire::live::thread;
 
 use crate::counts::Counts;
 use crate::mapped::{Mapped, Zeroed};
 
 /// Threads a trace can tell apart; those beyond are recorded as thread 0.
-const THREADS: usize = 1 << 20;
+pub(crate) const THREADS: usize = 1 << 20;
 
 const _: () = assert!(THREADS as u64 <= slabscope_wire::live::word::THREAD_MAX as u64);
 
@@ -17,7 +18,7 @@ const _: () = assert!(THREADS as u64 <= slabscope_wire::live::word::THREAD_MAX a
 /// Relaxed throughout: the drainer meets a number only in a ring, whose commit orders what was
 /// written before it; counts are a live figure until the safepoint orders them.
 #[derive(Debug)]
-#[repr(align(128))]
+#[repr(C, align(128))]
 pub struct ThreadEntry {
     /// Kernel thread id.
     pub id: AtomicU64,
@@ -27,15 +28,21 @@ pub struct ThreadEntry {
     pub end_ns: AtomicU64,
     /// Name, as two words.
     pub name: [AtomicU64; NAME_LEN / 8],
+    /// The drainer's own note: the last generation that had an event of it.
+    pub(crate) generation: AtomicU64,
     /// Events that happened.
     pub counts: Counts,
     /// Bytes of slots it took.
     pub allocated: AtomicU64,
     /// Bytes of slots it gave back.
     pub freed: AtomicU64,
-    /// The drainer's own note: the last generation that had an event of it.
-    pub(crate) generation: AtomicU64,
 }
+
+const _: () = assert!(core::mem::offset_of!(ThreadEntry, id) == 8 * thread::ID);
+const _: () = assert!(core::mem::offset_of!(ThreadEntry, start_ns) == 8 * thread::START);
+const _: () = assert!(core::mem::offset_of!(ThreadEntry, end_ns) == 8 * thread::END);
+const _: () = assert!(core::mem::offset_of!(ThreadEntry, name) == 8 * thread::NAME);
+const _: () = assert!(core::mem::offset_of!(ThreadEntry, generation) == 8 * thread::GENERATION);
 
 // SAFETY: made of atomics, for which zero is valid.
 unsafe impl Zeroed for ThreadEntry {}
@@ -45,23 +52,37 @@ unsafe impl Zeroed for ThreadEntry {}
 pub struct ThreadTable {
     entries: Mapped<ThreadEntry>,
     /// Numbers given out so far, number 0 included. Relaxed: it only hands out numbers.
-    next: AtomicU32,
+    next: Mapped<AtomicU64>,
 }
 
 impl ThreadTable {
-    /// A table with thread 0 only; `None` when there is no memory.
-    pub fn new() -> Option<Self> {
-        let table = ThreadTable { entries: Mapped::new(THREADS)?, next: AtomicU32::new(1) };
+    /// A table with thread 0 only, in this memory: entries, and a word for how many there are.
+    pub(crate) fn new(entries: Mapped<ThreadEntry>, count: Mapped<AtomicU64>) -> Self {
+        let table = ThreadTable { entries, next: count };
+        if let Some(next) = table.next.first() {
+            next.store(1, Ordering::Relaxed);
+        }
         table.get(0).id.store(slabscope_os::process::id(), Ordering::Relaxed);
-        Some(table)
+        table
     }
 
-    /// Enters a thread; returns its number, 0 when the table is full.
-    pub fn enter(&self, id: u64, name: [u8; NAME_LEN], start_ns: u64) -> u32 {
-        let taken = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| {
-            (next < THREADS as u32).then_some(next + 1)
+    /// Enters a thread; returns its number. 0 when the table is full, or `back` says that the
+    /// number's entry has no memory.
+    pub(crate) fn enter(
+        &self,
+        id: u64,
+        name: [u8; NAME_LEN],
+        start_ns: u64,
+        back: impl Fn(usize) -> bool,
+    ) -> u32 {
+        let Some(next) = self.next.first() else { return 0 };
+        let taken = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| {
+            ((next as usize) < THREADS.min(self.entries.len())).then_some(next + 1)
         });
-        let Ok(number) = taken else { return 0 };
+        let number = match taken {
+            Ok(number) if back(number as usize) => number as u32,
+            _ => return 0,
+        };
         let entry = self.get(number);
         entry.id.store(id, Ordering::Relaxed);
         entry.start_ns.store(start_ns, Ordering::Relaxed);
@@ -83,7 +104,7 @@ impl ThreadTable {
 
     /// All threads entered so far, thread 0 first.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &ThreadEntry)> {
-        let count = self.next.load(Ordering::Relaxed) as usize;
+        let count = self.next.first().map_or(0, |next| next.load(Ordering::Relaxed)) as usize;
         (0_u32..).zip(self.entries.iter().take(count))
     }
 }

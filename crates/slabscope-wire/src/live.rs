@@ -77,8 +77,10 @@ pub mod header {
     pub const CHECKPOINT_SIZE: usize = 20;
     /// Which of them counts: 0 or 1.
     pub const CHECKPOINT: usize = 21;
+    /// The wall clock when the trace began, in nanoseconds since 1970.
+    pub const WALL: usize = 22;
     /// How many words the header has.
-    pub const LEN: usize = 22;
+    pub const LEN: usize = 23;
 }
 
 /// What a live file is of.

@@ -16,6 +16,13 @@ const THREADS: u32 = 5;
 /// Events of each.
 const EVENTS: u64 = 200_000;
 
+fn rings(force_cas: bool) -> Rings {
+    let count = Rings::count_needed();
+    let heads = Mapped::new(count).expect("memory for heads");
+    let words = Mapped::new(count * CAPACITY as usize).expect("memory for words");
+    Rings::new(heads, words, force_cas)
+}
+
 /// Takes everything from all rings, as a drainer does, until all threads have ended and been read.
 struct Consumer<'a> {
     rings: &'a Rings,
@@ -111,7 +118,7 @@ fn push(rings: &Rings, thread: u32, n: u64) {
 }
 
 fn stress(force_cas: bool) {
-    let rings = Rings::new(force_cas).expect("memory for rings");
+    let rings = super::tests::rings(force_cas);
     let pushing = AtomicU32::new(THREADS);
     let mut consumer = Consumer::new(&rings);
     thread::scope(|scope| {
@@ -149,7 +156,7 @@ fn nothing_is_lost_or_out_of_order_by_compare_and_swap() {
 
 #[test]
 fn nothing_is_lost_or_out_of_order_by_restartable_sequences() {
-    let rings = Rings::new(false).expect("memory for rings");
+    let rings = super::tests::rings(false);
     if matches!(rings.protocol(), Protocol::Cas) {
         std::eprintln!("this C library or kernel has no restartable sequences: not tested");
         return;
@@ -160,7 +167,7 @@ fn nothing_is_lost_or_out_of_order_by_restartable_sequences() {
 #[test]
 fn a_full_ring_refuses_and_loses_nothing() {
     for force_cas in [false, true] {
-        let rings = Rings::new(force_cas).expect("memory for rings");
+        let rings = super::tests::rings(force_cas);
         let mut pushed = std::vec![0_u64; rings.count()];
         let mut consumer = Consumer::new(&rings);
         let mut n = 0;

@@ -1,0 +1,308 @@
+//! The recorder's memory, in a file beside the trace if that can be had: then a trace whose program
+//! is killed can be finished from it. The layout is `slabscope_wire::live`.
+//!
+//! Where no file can be had (the trace goes to a pipe or a device, the disk has no room, the file
+//! system cannot map) the memory is the process's own, and everything else is the same.
+
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicU64, Ordering, compiler_fence};
+
+use slabscope_os::file::{self, Errno, File};
+use slabscope_os::rseq::RingHead;
+use slabscope_os::{clock, process};
+use slabscope_wire::live::{self, checkpoint, header, state};
+
+use crate::clock::Anchor;
+use crate::mapped::{Mapped, Region};
+use crate::output::{CHUNK, Tally};
+use crate::ring::CAPACITY;
+use crate::site::SLOTS;
+use crate::thread_table::{THREADS, ThreadEntry};
+
+/// The kernel maps in units of this.
+const PAGE: usize = slabscope_os::KERNEL_PAGE;
+
+/// Threads the disk gets room for at a time.
+const THREADS_BACKED: usize = 4096;
+
+/// The longest path, in bytes, with the NUL that ends it.
+const PATH_MAX: usize = 4096 + live::SUFFIX.len();
+
+/// Where each part begins, in bytes; the threads come last, since most have no room on the disk.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    checkpoints: usize,
+    checkpoint_size: usize,
+    heads: usize,
+    words: usize,
+    sites: usize,
+    chunk: usize,
+    threads: usize,
+    len: usize,
+}
+
+impl Layout {
+    fn new(rings: usize) -> Self {
+        let words = checkpoint::RINGS + checkpoint::RING_LEN * rings;
+        let checkpoint_size = (words * size_of::<u64>()).next_multiple_of(PAGE);
+        let mut end = 0_usize;
+        let mut part = |len: usize| {
+            let start = end;
+            end += len.next_multiple_of(PAGE);
+            start
+        };
+        part(header::LEN * size_of::<u64>());
+        Layout {
+            checkpoints: part(2 * checkpoint_size),
+            checkpoint_size,
+            heads: part(rings * size_of::<RingHead>()),
+            words: part(rings * CAPACITY as usize * size_of::<u64>()),
+            sites: part(SLOTS * size_of::<u64>()),
+            chunk: part(CHUNK),
+            threads: part(THREADS * size_of::<ThreadEntry>()),
+            len: end,
+        }
+    }
+}
+
+/// The memory of one trace.
+#[derive(Debug)]
+pub(crate) struct Live {
+    region: Region,
+    layout: Layout,
+    header: Mapped<AtomicU64>,
+    checkpoints: [Mapped<AtomicU64>; 2],
+    file: Option<Backing>,
+    /// Why there is no file, if there is none.
+    refusal: Option<Errno>,
+}
+
+/// The file.
+#[derive(Debug)]
+struct Backing {
+    file: File,
+    path: [u8; PATH_MAX],
+    /// Threads that the disk has room for. Relaxed: to ask for room twice does no harm.
+    threads: AtomicU64,
+}
+
+/// What a checkpoint says of one ring.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RingPlace {
+    pub(crate) taken: u64,
+    pub(crate) thread: u32,
+    pub(crate) records: u64,
+}
+
+/// What a checkpoint says of the rest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) written: u64,
+    pub(crate) chunk_len: u64,
+    pub(crate) generation: u64,
+    pub(crate) generation_start: u64,
+    pub(crate) clock: [Anchor; 2],
+    pub(crate) events: Tally,
+}
+
+impl Live {
+    /// Memory for so many rings, beside the file `trace`; `None` when there is none.
+    pub(crate) fn new(trace: File, rings: usize) -> Option<Self> {
+        let layout = Layout::new(rings);
+        let (file, region, refusal) = match Backing::new(trace, &layout) {
+            Ok((file, region)) => (Some(file), region, None),
+            Err(why) => (None, Region::of_memory(layout.len)?, Some(why)),
+        };
+        let words = layout.checkpoint_size / size_of::<u64>();
+        let second = layout.checkpoints + layout.checkpoint_size;
+        // SAFETY: the region lives in the same value and is dropped with it; it is zeroed; words of
+        // these parts are atomic.
+        let (header, first, second) = unsafe {
+            (
+                region.slice(0, header::LEN)?,
+                region.slice(layout.checkpoints, words)?,
+                region.slice(second, words)?,
+            )
+        };
+        let live = Live { region, layout, header, checkpoints: [first, second], file, refusal };
+        let bytes = |n: usize| n as u64;
+        for (index, value) in [
+            (header::MAGIC, live::MAGIC),
+            (header::VERSION, live::VERSION),
+            (header::PID, process::id()),
+            (header::RINGS, bytes(rings)),
+            (header::RING_WORDS, CAPACITY),
+            (header::HEADS_AT, bytes(layout.heads)),
+            (header::WORDS_AT, bytes(layout.words)),
+            (header::THREADS_AT, bytes(layout.threads)),
+            (header::THREAD_SIZE, bytes(size_of::<ThreadEntry>())),
+            (header::SITES_AT, bytes(layout.sites)),
+            (header::SITES, bytes(SLOTS)),
+            (header::CHUNK_AT, bytes(layout.chunk)),
+            (header::CHUNK_MAX, bytes(CHUNK)),
+            (header::CHECKPOINTS_AT, bytes(layout.checkpoints)),
+            (header::CHECKPOINT_SIZE, bytes(layout.checkpoint_size)),
+        ] {
+            live.set(index, value);
+        }
+        let wall = clock::wall();
+        live.set(header::WALL, wall.seconds * 1_000_000_000 + u64::from(wall.nanos));
+        Some(live)
+    }
+
+    /// Sets a word of the header.
+    pub(crate) fn set(&self, index: usize, value: u64) {
+        if let Some(word) = self.header.get(index) {
+            publish(word, value);
+        }
+    }
+
+    /// The header's word for the bytes in the trace file.
+    pub(crate) fn written(&self) -> Option<Mapped<AtomicU64>> {
+        // SAFETY: as in `thread_count`.
+        unsafe { self.region.slice(header::WRITTEN * size_of::<u64>(), 1) }
+    }
+
+    /// The header's word for the number of threads.
+    pub(crate) fn thread_count(&self) -> Option<Mapped<AtomicU64>> {
+        // SAFETY: the session keeps both, and drops this first; the word is atomic.
+        unsafe { self.region.slice(header::THREADS * size_of::<u64>(), 1) }
+    }
+
+    pub(crate) fn heads(&self) -> Option<Mapped<RingHead>> {
+        let rings = self.header.get(header::RINGS)?.load(Ordering::Relaxed) as usize;
+        // SAFETY: as above; heads are atomic, and zero is a head.
+        unsafe { self.region.slice(self.layout.heads, rings) }
+    }
+
+    pub(crate) fn words(&self) -> Option<Mapped<AtomicU64>> {
+        let rings = self.header.get(header::RINGS)?.load(Ordering::Relaxed) as usize;
+        // SAFETY: as above.
+        unsafe { self.region.slice(self.layout.words, rings * CAPACITY as usize) }
+    }
+
+    pub(crate) fn sites(&self) -> Option<Mapped<AtomicU64>> {
+        // SAFETY: as above.
+        unsafe { self.region.slice(self.layout.sites, SLOTS) }
+    }
+
+    pub(crate) fn threads(&self) -> Option<Mapped<ThreadEntry>> {
+        // SAFETY: as above; entries are atomic, and zero is an entry.
+        unsafe { self.region.slice(self.layout.threads, THREADS) }
+    }
+
+    /// The bytes on their way into the trace file; for the one caller that writes them.
+    pub(crate) fn chunk(&self) -> Option<Mapped<u8>> {
+        // SAFETY: as above; the drainer alone calls this, once.
+        unsafe { self.region.slice(self.layout.chunk, CHUNK) }
+    }
+
+    /// Has room made for the entry of thread `number`. `false` when there is none: the entry must
+    /// not be touched then.
+    pub(crate) fn back_thread(&self, number: usize) -> bool {
+        let Some(backing) = &self.file else { return true };
+        if (number as u64) < backing.threads.load(Ordering::Relaxed) {
+            return true;
+        }
+        let first = number / THREADS_BACKED * THREADS_BACKED;
+        let at = self.layout.threads + first * size_of::<ThreadEntry>();
+        let done = backing.file.allocate(at, THREADS_BACKED * size_of::<ThreadEntry>()).is_ok();
+        if done {
+            // Numbers are given out in order, so whoever has a lower one has asked before.
+            backing.threads.fetch_max((first + THREADS_BACKED) as u64, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// Makes a checkpoint. For the drainer, or before there is one.
+    pub(crate) fn checkpoint(&self, progress: &Progress, rings: impl Iterator<Item = RingPlace>) {
+        let Some(current) = self.header.get(header::CHECKPOINT) else { return };
+        let next = 1 - current.load(Ordering::Relaxed).min(1);
+        let Some(words) = self.checkpoints.get(next as usize) else { return };
+        let [older, newer] = progress.clock;
+        let fixed = [
+            progress.written,
+            progress.chunk_len,
+            progress.generation,
+            progress.generation_start,
+            older.ticks,
+            older.nanos,
+            newer.ticks,
+            newer.nanos,
+        ];
+        let rings = rings.flat_map(|ring| [ring.taken, u64::from(ring.thread), ring.records]);
+        let values = fixed.into_iter().chain(progress.events).chain(rings);
+        for (word, value) in words.iter().zip(values) {
+            word.store(value, Ordering::Relaxed);
+        }
+        self.set(header::CHECKPOINT, next);
+    }
+
+    /// Whether the trace survives the process's sudden end; if not, why.
+    pub(crate) fn refusal(&self) -> Option<Errno> {
+        self.refusal
+    }
+
+    /// From now on there is nothing to recover.
+    pub(crate) fn end(&self) {
+        self.set(header::STATE, state::ENDED);
+    }
+
+    /// Removes the file.
+    pub(crate) fn remove(&self) {
+        if let Some(backing) = &self.file {
+            if let Ok(path) = CStr::from_bytes_until_nul(&backing.path) {
+                file::remove(path);
+            }
+            backing.file.close();
+        }
+    }
+
+    /// In a forked child: leaves the file to the parent.
+    pub(crate) fn forget(&self) {
+        if let Some(backing) = &self.file {
+            backing.file.close();
+        }
+    }
+}
+
+impl Backing {
+    /// Makes the file, and sees that all of it can be written but most threads.
+    fn new(trace: File, layout: &Layout) -> Result<(Backing, Region), Errno> {
+        if !trace.is_ordinary() {
+            return Err(Errno(0));
+        }
+        let mut path = [0; PATH_MAX];
+        let room = PATH_MAX - live::SUFFIX.len() - 1;
+        let len = trace.path(path.get_mut(..room).unwrap_or_default()).ok_or(Errno(0))?;
+        if let Some(end) = path.get_mut(len..len + live::SUFFIX.len()) {
+            end.copy_from_slice(live::SUFFIX.as_bytes());
+        }
+        let name = CStr::from_bytes_until_nul(&path).map_err(|_| Errno(0))?;
+        let file = File::create_to_map(name)?;
+        let backed = layout.threads + THREADS_BACKED * size_of::<ThreadEntry>();
+        let mapped = file
+            .allocate(0, backed)
+            .and_then(|()| file.lengthen(layout.len))
+            .and_then(|()| Region::of_file(file, layout.len).ok_or(Errno(0)));
+        match mapped {
+            Ok(region) => {
+                let threads = AtomicU64::new(THREADS_BACKED as u64);
+                Ok((Backing { file, path, threads }, region))
+            }
+            Err(why) => {
+                file::remove(name);
+                file.close();
+                Err(why)
+            }
+        }
+    }
+}
+
+/// Stores `value`: a process that is killed has done everything before this or nothing after it. The
+/// memory is the file's, and the processor keeps the order of stores, so only the compiler has to
+/// be told.
+pub(crate) fn publish(word: &AtomicU64, value: u64) {
+    word.store(value, Ordering::Release);
+    compiler_fence(Ordering::SeqCst);
+}

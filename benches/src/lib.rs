@@ -1,12 +1,12 @@
-//! What the benchmarks share: the allocators that are compared, and blocks of memory from them.
+//! What the benchmarks share.
 //!
-//! The benchmarks call the allocators directly and are themselves built on the system's, so that
-//! nothing but the calls is measured. They need a C compiler, for mimalloc.
+//! Two kinds: those of `benches/` call allocators directly and are themselves built on the system's,
+//! so that nothing but the calls is measured; they need a C compiler, for mimalloc. The programs of
+//! `src/bin` each have another global allocator and run the [`workloads`].
 
-use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
+pub mod workloads;
 
-use mimalloc::MiMalloc;
-use slabscope::Slabscope;
+use std::alloc::{GlobalAlloc, Layout, handle_alloc_error};
 
 /// Something to measure, for each allocator with its type known, as it is in a program.
 pub trait Workload {
@@ -16,10 +16,11 @@ pub trait Workload {
 
 /// Measures with ours, with the fastest in wide use, and with what a Rust program has that says
 /// nothing.
+#[cfg(feature = "mimalloc")]
 pub fn compare(workload: &mut impl Workload) {
-    workload.measure("slabscope", &Slabscope::new());
-    workload.measure("mimalloc", &MiMalloc);
-    workload.measure("glibc", &System);
+    workload.measure("slabscope", &slabscope::Slabscope::new());
+    workload.measure("mimalloc", &mimalloc::MiMalloc);
+    workload.measure("glibc", &std::alloc::System);
 }
 
 /// A block of memory, given back when it is dropped. Its first byte was written.

@@ -1,14 +1,40 @@
 //! `cargo xtask bench`: the benchmarks.
 
+mod alloc;
+mod measure;
+mod peers;
+mod report;
+
 use anyhow::Result;
+use clap::Subcommand;
 
 use crate::command;
 use crate::workspace::Workspace;
 
-/// Runs them with `arguments`.
-pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<()> {
+/// Which benchmarks.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bench {
+    /// Run the same programs on our heap and on others
+    Alloc(alloc::Options),
+    /// Time single operations, called directly
+    Calls {
+        /// Passed on to the benchmarks: a filter, say
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+/// Runs them.
+pub(crate) fn run(workspace: &Workspace, which: Bench) -> Result<()> {
+    match which {
+        Bench::Alloc(options) => alloc::run(workspace, &options),
+        Bench::Calls { arguments } => calls(workspace, &arguments),
+    }
+}
+
+fn calls(workspace: &Workspace, arguments: &[String]) -> Result<()> {
     let mut cargo = workspace.cargo();
-    cargo.args(["bench", "--package", "slabscope-benches"]);
+    cargo.args(["bench", "--package", "slabscope-benches", "--bench", "*"]);
     if !arguments.is_empty() {
         cargo.arg("--").args(arguments);
     }

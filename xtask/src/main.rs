@@ -45,12 +45,9 @@ enum Task {
         /// Traces to compare on, instead of the demo's, the tests' and Go's
         traces: Vec<PathBuf>,
     },
-    /// Run the benchmarks; needs a C compiler
-    Bench {
-        /// Passed on to the benchmarks: a filter, say
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
+    /// Run benchmarks; needs a C compiler
+    #[command(subcommand)]
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
@@ -71,6 +68,6 @@ fn run(task: Task) -> Result<()> {
         Task::Ci => ci::run(&workspace),
         Task::Tidy => tidy::run(&workspace),
         Task::GoOracle { traces } => go_oracle::run(&workspace, traces),
-        Task::Bench { arguments } => bench::run(&workspace, &arguments),
+        Task::Bench(which) => bench::run(&workspace, which),
     }
 }

@@ -45,6 +45,20 @@ impl Workspace {
         self.metadata.workspace_packages()
     }
 
+    /// The version of `package`, ours or another's; `None` if nothing depends on it.
+    pub(crate) fn version_of(&self, package: &str) -> Option<String> {
+        let found = self.metadata.packages.iter().find(|known| known.name.as_str() == package);
+        Some(found?.version.to_string())
+    }
+
+    /// What the compiler says of itself.
+    pub(crate) fn rustc_version(&self) -> Result<String> {
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let output =
+            command::output(Command::new(rustc).current_dir(self.root()).arg("--version"))?;
+        Ok(String::from_utf8(output)?.trim().to_owned())
+    }
+
     /// `cargo`, to be run in the top directory, without a variable that would trace it.
     pub(crate) fn cargo(&self) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -1,0 +1,136 @@
+//! Running the workloads and keeping what they say.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::bench::peers::Program;
+use crate::command;
+
+/// What one workload took on one allocator, over all rounds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Series {
+    nanos: Vec<u64>,
+    peaks: Vec<u64>,
+}
+
+/// What one workload took on all allocators.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) workload: String,
+    /// In the order of the programs.
+    pub(crate) series: Vec<Series>,
+}
+
+/// Everything that was measured.
+#[derive(Debug)]
+pub(crate) struct Results {
+    /// Names and versions of the allocators.
+    pub(crate) allocators: Vec<(&'static str, String)>,
+    pub(crate) workloads: Vec<Measured>,
+}
+
+impl Series {
+    #[cfg(test)]
+    pub(crate) fn of(nanos: &[u64], peaks: &[u64]) -> Self {
+        Series { nanos: nanos.to_vec(), peaks: peaks.to_vec() }
+    }
+
+    pub(crate) fn time(&self) -> f64 {
+        median(&self.nanos)
+    }
+
+    /// Half the distance of the quartiles, as a share of the median.
+    pub(crate) fn spread(&self) -> f64 {
+        let mut sorted = self.nanos.clone();
+        sorted.sort_unstable();
+        let at = |share: usize| {
+            sorted.get(sorted.len().saturating_sub(1) * share / 4).copied().unwrap_or(0) as f64
+        };
+        (at(3) - at(1)) / 2.0 / self.time().max(1.0)
+    }
+
+    pub(crate) fn peak(&self) -> f64 {
+        median(&self.peaks)
+    }
+}
+
+/// The middle of `numbers`; between the two middle ones if there are two.
+fn median(numbers: &[u64]) -> f64 {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable();
+    let middle = |index: usize| sorted.get(index).copied().unwrap_or(0) as f64;
+    (middle(sorted.len().saturating_sub(1) / 2) + middle(sorted.len() / 2)) / 2.0
+}
+
+/// Runs each of `workloads` on each of `programs`, `rounds` times.
+pub(crate) fn measure(programs: &[Program], workloads: &[String], rounds: u32) -> Result<Results> {
+    let mut results: Vec<Measured> = workloads
+        .iter()
+        .map(|workload| Measured {
+            workload: workload.clone(),
+            series: vec![Series::default(); programs.len()],
+        })
+        .collect();
+    for round in 1..=rounds {
+        eprintln!("round {round} of {rounds}");
+        for result in &mut results {
+            run_on_all(programs, result, round)?;
+        }
+    }
+    let allocators = programs.iter().map(|p| (p.name, p.version.clone())).collect();
+    Ok(Results { allocators, workloads: results })
+}
+
+/// One workload once on all; each round another one begins.
+fn run_on_all(programs: &[Program], result: &mut Measured, round: u32) -> Result<()> {
+    let mut expected = None;
+    for place in 0..programs.len() {
+        let at = (place + round as usize) % programs.len();
+        let (program, series) = (&programs[at], &mut result.series[at]);
+        let output = command::output(Command::new(&program.path).arg(&result.workload))?;
+        let text = String::from_utf8(output)?;
+        let [checksum, nanos, peak] = numbers(&text)
+            .with_context(|| format!("{} said {text:?} of {}", program.name, result.workload))?;
+        let before = *expected.get_or_insert(checksum);
+        ensure!(
+            before == checksum,
+            "{} on {} came to another result than on the others: {checksum}, not {before}",
+            result.workload,
+            program.name
+        );
+        series.nanos.push(nanos);
+        series.peaks.push(peak);
+    }
+    Ok(())
+}
+
+fn numbers(text: &str) -> Option<[u64; 3]> {
+    let mut numbers = text.split_whitespace().map(|number| number.parse().ok());
+    Some([numbers.next()??, numbers.next()??, numbers.next()??])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(nanos: &[u64]) -> Series {
+        Series::of(nanos, &vec![7; nanos.len()])
+    }
+
+    #[test]
+    fn medians_and_spreads() {
+        assert_eq!(series(&[5, 1, 9]).time(), 5.0);
+        assert_eq!(series(&[4, 8]).time(), 6.0);
+        assert_eq!(series(&[100]).spread(), 0.0);
+        assert_eq!(series(&[80, 100, 100, 120, 100, 90, 110]).spread(), 0.1);
+        assert_eq!(series(&[1, 2, 3]).peak(), 7.0);
+    }
+
+    #[test]
+    fn lines_of_three_numbers() {
+        assert_eq!(numbers("1 2 3\n"), Some([1, 2, 3]));
+        assert_eq!(numbers("1 2"), None);
+        assert_eq!(numbers("1 two 3"), None);
+    }
+}

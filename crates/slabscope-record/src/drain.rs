@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 
 use crate::clock::{Anchor, Anchors};
-use crate::counts::{EventKind, KINDS};
+use crate::counts::KINDS;
 use crate::generation::Generation;
 use crate::live::{Progress, RingPlace};
 use crate::mapped::{Mapped, Zeroed};
@@ -220,7 +220,7 @@ impl<'a> Drainer<'a> {
                         Word::Argument(value) => value,
                         _ => 0,
                     };
-                    let (arguments, len) = arguments(kind, id, site, argument);
+                    let (arguments, len) = word::arguments(kind, id, site, argument);
                     let arguments = arguments.get(..len).unwrap_or_default();
                     if !failed {
                         self.generation.note_site(site);
@@ -316,20 +316,6 @@ impl<'a> Drainer<'a> {
         let failure = self.generation.out.failure().map_or(0, |error| error.0.max(1));
         self.session.failure.store(failure as u32, Ordering::Relaxed);
         self.session.written.store(self.generation.out.position(), Ordering::Relaxed);
-    }
-}
-
-/// The arguments of an event as the format has them, and how many count.
-fn arguments(kind: EventKind, id: u64, site: u32, argument: u64) -> ([u64; 3], usize) {
-    match kind {
-        EventKind::Span | EventKind::SpanAlloc => {
-            let (pages, kindclass) = word::split_span_argument(argument);
-            ([id, pages, kindclass], 3)
-        }
-        EventKind::Object | EventKind::ObjectAlloc => ([id, u64::from(site), 0], 2),
-        EventKind::SpanFree | EventKind::ObjectFree => ([id, 0, 0], 1),
-        EventKind::Stack | EventKind::StackAlloc => ([argument, id, 0], 2),
-        EventKind::StackFree => ([argument, 0, 0], 1),
     }
 }
 

@@ -84,6 +84,21 @@ pub const fn split_span_argument(value: u64) -> (u64, u64) {
     (value >> 10, value & 0x3ff)
 }
 
+/// The arguments of an event as the format has them, and how many count.
+#[inline]
+pub const fn arguments(kind: EventKind, id: u64, site: u32, argument: u64) -> ([u64; 3], usize) {
+    match kind {
+        EventKind::Span | EventKind::SpanAlloc => {
+            let (pages, kindclass) = split_span_argument(argument);
+            ([id, pages, kindclass], 3)
+        }
+        EventKind::Object | EventKind::ObjectAlloc => ([id, site as u64, 0], 2),
+        EventKind::SpanFree | EventKind::ObjectFree => ([id, 0, 0], 1),
+        EventKind::Stack | EventKind::StackAlloc => ([argument, id, 0], 2),
+        EventKind::StackFree => ([argument, 0, 0], 1),
+    }
+}
+
 /// What `word` holds.
 #[inline]
 pub fn decode(word: u64) -> Word {

@@ -1,0 +1,105 @@
+//! The events that stand in the rings.
+
+use slabscope_wire::alloc_free::EventKind;
+use slabscope_wire::live::word::{self, Word};
+use slabscope_wire::live::{EPOCH_BITS, HEAD_SIZE, THREAD_BITS, checkpoint, header};
+
+use crate::error::Error;
+use crate::live::Live;
+
+/// An event as a ring has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) thread: u32,
+    pub(crate) ticks: u64,
+    pub(crate) kind: EventKind,
+    pub(crate) id: u64,
+    pub(crate) site: u32,
+    pub(crate) argument: u64,
+}
+
+/// What a ring holds.
+#[derive(Debug)]
+pub(crate) struct Ring<'a> {
+    live: &'a Live<'a>,
+    number: usize,
+    words: u64,
+    /// Whether it may have holes.
+    has_holes: bool,
+}
+
+/// All events of all rings, each thread's in its order, and how many records each ring ever had.
+pub(crate) fn records(live: &Live<'_>) -> Result<(Vec<Record>, Vec<u64>), Error> {
+    let rings = live.header(header::RINGS)?;
+    let by_cas = live.header(header::PROTOCOL)? == 1;
+    let words = live.header(header::RING_WORDS)?;
+    let (mut records, mut by_ring) = (Vec::new(), Vec::new());
+    for number in 0..rings as usize {
+        let has_holes = by_cas || number as u64 == rings - 1;
+        let ring = Ring { live, number, words, has_holes };
+        let before = records.len();
+        ring.read(&mut records)?;
+        by_ring.push(ring.place(2).saturating_add((records.len() - before) as u64));
+    }
+    // Stable, though no two events of a thread have one time.
+    records.sort_by_key(|record| (record.thread, record.ticks));
+    Ok((records, by_ring))
+}
+
+impl Ring<'_> {
+    fn place(&self, index: usize) -> u64 {
+        self.live.checkpoint(checkpoint::RINGS + checkpoint::RING_LEN * self.number + index)
+    }
+
+    fn word(&self, index: u64) -> Word {
+        let at = self.number as u64 * self.words + (index & (self.words - 1));
+        word::decode(self.live.word_of(header::WORDS_AT, at))
+    }
+
+    fn read(&self, to: &mut Vec<Record>) -> Result<(), Error> {
+        let (taken, mut thread) = (self.place(0), self.place(1) as u32);
+        let head = self.live.word_of(header::HEADS_AT, (self.number * HEAD_SIZE / 8) as u64);
+        let bits = if self.has_holes { EPOCH_BITS } else { THREAD_BITS };
+        // Both counts, cut to the bits that a head has for them.
+        let available = ((head >> bits << bits).wrapping_sub(taken << bits)) >> bits;
+        if available > self.words {
+            return Err(Error::Ring(self.number));
+        }
+        let (mut at, end) = (taken, taken + available);
+        while at < end {
+            match self.record(at, end, thread) {
+                Some((record, next)) => {
+                    to.push(record);
+                    (at, thread) = (next, record.thread);
+                }
+                // Whoever had this place was killed before he filled it; the next record begins with
+                // its thread.
+                None if self.has_holes => at += 1,
+                None => return Err(Error::Word { ring: self.number, index: at }),
+            }
+        }
+        Ok(())
+    }
+
+    /// The record at `at`, and where the next one begins.
+    fn record(&self, at: u64, end: u64, thread: u32) -> Option<(Record, u64)> {
+        let (thread, at) = match self.word(at) {
+            Word::Run(thread) => (thread, at + 1),
+            _ if self.has_holes => return None,
+            _ => (thread, at),
+        };
+        let (Word::Time(ticks), Word::Event { kind, id, site }) =
+            (self.word(at), self.word(at + 1))
+        else {
+            return None;
+        };
+        let (argument, next) = match kind.has_argument() {
+            false => (0, at + 2),
+            true => match self.word(at + 2) {
+                Word::Argument(argument) => (argument, at + 3),
+                _ => return None,
+            },
+        };
+        (next <= end).then_some((Record { thread, ticks, kind, id, site, argument }, next))
+    }
+}

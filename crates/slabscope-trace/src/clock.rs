@@ -27,6 +27,17 @@ impl Clock {
     }
 }
 
+impl Clock {
+    /// The same for times of less than four seconds, and faster; `None` for others.
+    #[inline]
+    pub(crate) fn short(self, ticks: u64) -> Option<u32> {
+        if self.tick_ns == 1.0 {
+            return u32::try_from(ticks).ok();
+        }
+        u32::try_from(self.time(ticks).0).ok()
+    }
+}
+
 /// One moment on several clocks, the trace's still in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Snapshot {
@@ -62,7 +73,12 @@ mod tests {
         let thirds = Clock::from_frequency(3_000_000_000);
         assert_eq!((thirds.time(2), thirds.time(3)), (Time(0), Time(1)));
         assert_eq!(Clock::from_frequency(0).time(0), Time(i64::MIN));
-        assert_eq!(Clock::from_frequency(1_000_000_000).time(u64::MAX), Time(i64::MIN));
+        let nanoseconds = Clock::from_frequency(1_000_000_000);
+        assert_eq!(nanoseconds.time(u64::MAX), Time(i64::MIN));
+        for (clock, ticks) in [(go, 3), (thirds, 3), (nanoseconds, 1 << 31), (go, u64::MAX)] {
+            let time = clock.time(ticks).0;
+            assert_eq!(clock.short(ticks).map(i64::from), (time >= 0).then_some(time));
+        }
     }
 
     #[test]

@@ -23,14 +23,21 @@ pub(crate) struct Cursor {
     /// The thread's place among the states of threads, once it is known there.
     pub(crate) state: Option<usize>,
     pub(crate) event: RawEvent,
-    /// Which of the thread's batches.
-    batch: usize,
-    /// Where in it the cursor's event stands, in bytes, or one that could not be read.
+    /// Where the next event stands.
+    next: Place,
+    /// Where in its batch the cursor's event stands, in bytes, or one that could not be read.
     event_at: usize,
-    /// Where in it the next event stands, in bytes.
-    at: usize,
-    /// Time of the last event; 0 at the start of a batch.
-    last: Time,
+}
+
+/// Where a thread's next event stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Which of the thread's batches.
+    pub(crate) batch: usize,
+    /// Where in it, in bytes.
+    pub(crate) at: usize,
+    /// Time of the event before it; 0 at the start of a batch.
+    pub(crate) time: Time,
 }
 
 const NOTHING: RawEvent = RawEvent { time: Time(0), args: [0; ARGS_MAX], id: 0 };
@@ -38,12 +45,23 @@ const NOTHING: RawEvent = RawEvent { time: Time(0), args: [0; ARGS_MAX], id: 0 }
 impl Cursor {
     /// A cursor before the first event of `thread`.
     pub(crate) fn new(thread: ThreadId) -> Self {
-        Cursor { thread, state: None, event: NOTHING, batch: 0, event_at: 0, at: 0, last: Time(0) }
+        let next = Place { batch: 0, at: 0, time: Time(0) };
+        Cursor { thread, state: None, event: NOTHING, next, event_at: 0 }
+    }
+
+    /// Where the event after the cursor's stands.
+    pub(crate) fn place(&self) -> Place {
+        self.next
+    }
+
+    /// Stands before the event at `place`.
+    pub(crate) fn go_to(&mut self, place: Place) {
+        self.next = place;
     }
 
     /// Where in the file the cursor's event stands, or the one that could not be read.
     pub(crate) fn offset(&self, batches: &[Batch<'_>]) -> usize {
-        batches.get(self.batch).map_or(0, |batch| batch.offset + self.event_at)
+        batches.get(self.next.batch).map_or(0, |batch| batch.offset + self.event_at)
     }
 
     /// Moves to the thread's next event; `false` when there is none.
@@ -53,26 +71,23 @@ impl Cursor {
         batches: &[Batch<'_>],
         clock: Clock,
     ) -> Result<bool, ErrorKind> {
+        let next = &mut self.next;
         let batch = loop {
-            match batches.get(self.batch) {
+            match batches.get(next.batch) {
                 None => return Ok(false),
-                Some(batch) if batch.payload.len() > self.at => break batch,
-                Some(_) => {
-                    self.batch += 1;
-                    self.at = 0;
-                    self.last = Time(0);
-                }
+                Some(batch) if batch.payload.len() > next.at => break batch,
+                Some(_) => *next = Place { batch: next.batch + 1, at: 0, time: Time(0) },
             }
         };
         // Go takes a last time of 0 for none, also where it is a time; the batch's is the same.
-        if self.last == Time(0) {
-            self.last = clock.time(batch.time);
+        if next.time == Time(0) {
+            next.time = clock.time(batch.time);
         }
-        self.event_at = self.at;
-        let (dt, len) = decode(batch.payload.get(self.at..).unwrap_or_default(), &mut self.event)?;
-        self.event.time = Time(clock.time(dt).0.wrapping_add(self.last.0));
-        self.last = self.event.time;
-        self.at += len;
+        self.event_at = next.at;
+        let (dt, len) = decode(batch.payload.get(next.at..).unwrap_or_default(), &mut self.event)?;
+        self.event.time = Time(clock.time(dt).0.wrapping_add(next.time.0));
+        next.time = self.event.time;
+        next.at += len;
         Ok(true)
     }
 }
@@ -143,7 +158,7 @@ fn number(bytes: &[u8], at: &mut usize) -> Option<u64> {
 
 /// Puts the low seven bits of each of eight bytes side by side.
 #[inline]
-fn gather(word: u64) -> u64 {
+pub(crate) fn gather(word: u64) -> u64 {
     let word = word & 0x7f7f_7f7f_7f7f_7f7f;
     let word = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
     let word = (word & 0x0000_3fff_0000_3fff) | (word & 0x3fff_0000_3fff_0000) >> 2;

@@ -18,10 +18,6 @@ struct Entry {
 }
 
 impl Frontier {
-    pub(crate) fn clear(&mut self) {
-        self.heap.clear();
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
@@ -33,6 +29,13 @@ impl Frontier {
     /// The time of the earliest event.
     pub(crate) fn time(&self) -> Option<Time> {
         self.heap.first().map(|entry| entry.time)
+    }
+
+    /// The time of the earliest event but one.
+    #[inline]
+    pub(crate) fn second(&self) -> Option<Time> {
+        let children = self.heap.get(1..self.heap.len().min(3)).unwrap_or_default();
+        children.iter().map(|entry| entry.time).min()
     }
 
     /// The cursor at `place`; place 0 has the earliest event.

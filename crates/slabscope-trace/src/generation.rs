@@ -31,6 +31,8 @@ pub(crate) struct Generation<'a> {
     pub(crate) snapshot: Option<Snapshot>,
     pub(crate) tables: Arc<Tables>,
     pub(crate) experimental: Arc<ExperimentalData>,
+    /// Where in the file it ends.
+    pub(crate) end: usize,
 }
 
 /// The event batches of one thread.

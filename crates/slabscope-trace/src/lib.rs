@@ -42,6 +42,7 @@
 //! - The formats before Go 1.22 are refused.
 #![forbid(unsafe_code)]
 
+mod ahead;
 pub mod alloc_free;
 mod batch;
 mod clock;
@@ -54,9 +55,13 @@ mod frontier;
 mod generation;
 mod id;
 mod limits;
+mod merge;
 mod order;
 mod reader;
+mod run;
+mod source;
 mod stack;
+mod supply;
 mod sync;
 mod tables;
 mod text;
@@ -69,6 +74,7 @@ pub use event::{
 pub use experiment::{Experiment, ExperimentalBatch, ExperimentalData, ExperimentalEvent};
 pub use id::{GoId, ProcId, TaskId, ThreadId, Time};
 pub use reader::Reader;
+pub use run::{Experimental, ExperimentalRun, Run};
 pub use stack::{Frame, Stack};
 pub use sync::{ClockSnapshot, Sync, WallTime};
 pub use text::Text;

@@ -57,9 +57,9 @@ struct ThreadEntry {
 /// The thread an event is on, and what that thread has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context {
-    thread: ThreadId,
-    proc: ProcId,
-    goroutine: GoId,
+    pub(crate) thread: ThreadId,
+    pub(crate) proc: ProcId,
+    pub(crate) goroutine: GoId,
 }
 
 /// An event to be put in order, with what is needed to understand it.
@@ -154,27 +154,6 @@ impl Order {
         self.ready.pop_front()
     }
 
-    /// Puts an experimental event in its place at once: nothing is asked of it but a thread.
-    ///
-    /// `state` is as in [`Order::advance`].
-    #[inline]
-    pub(crate) fn experimental(
-        &mut self,
-        raw: &RawEvent,
-        generation: u64,
-        thread: ThreadId,
-        state: &mut Option<usize>,
-    ) -> Result<Event, ErrorKind> {
-        let cx = self.context(generation, thread, state);
-        if cx.thread == ThreadId::NONE {
-            let error = StateError::NoThread;
-            return Err(ErrorKind::State { event: raw.id, error });
-        }
-        let kind = Kind::Experimental(ExperimentalEvent::known(raw.id, raw.args));
-        let Context { thread, proc, goroutine } = cx;
-        Ok(Event { time: raw.time, thread, proc, goroutine, stack: None, kind })
-    }
-
     /// Tries to put the next event of `thread` in its place; `false` when it must wait for events
     /// of other threads. After `true`, [`Order::next`] has it.
     ///
@@ -200,7 +179,12 @@ impl Order {
 
     /// What `thread` has, for its next event.
     #[inline]
-    fn context(&mut self, generation: u64, thread: ThreadId, state: &mut Option<usize>) -> Context {
+    pub(crate) fn context(
+        &mut self,
+        generation: u64,
+        thread: ThreadId,
+        state: &mut Option<usize>,
+    ) -> Context {
         let entry = match state.and_then(|place| self.threads.get(place)) {
             Some(entry) => *entry,
             None => self.enter(generation, thread, state),

@@ -1,23 +1,26 @@
 //! From the bytes of a trace to its events.
 //!
-//! One generation is read ahead: its batches are found and its tables taken in. Then a heap of one
-//! cursor a thread gives the earliest event, [`Order`] says whether it may come next, and if not,
-//! the other threads are tried in the order of their times. Two generations are never in memory.
+//! A generation's batches are found and its tables taken in. Its plain events are put in order by
+//! [`Merge`](crate::merge::Merge). From the first that is not plain, a heap of one cursor a thread
+//! gives the earliest event, [`Order`] says whether it may come next, and if not, the other threads
+//! are tried in the order of their times.
 
+use std::num::NonZero;
 use std::sync::Arc;
 
-use slabscope_wire::event::{ArgKind, TABLE};
 use slabscope_wire::header;
 
-use crate::batch::{Batch, Batches};
-use crate::cursor::Cursor;
+use crate::ahead;
 use crate::error::{Error, ErrorKind};
 use crate::event::{Event, Kind};
-use crate::frontier::Frontier;
-use crate::generation::{Generation, Sample, Spilled};
+use crate::generation::{Generation, Sample};
 use crate::id::{GoId, ProcId, ThreadId, Time};
+use crate::merge::{Checked, Rest};
 use crate::order::{Input, Order};
+use crate::run::{ExperimentalRun, Feed, Run, later};
+use crate::source::Source;
 use crate::stack::Stack;
+use crate::supply::{Opening, Supply};
 use crate::sync::Sync;
 
 /// Reads the events of a trace, in order.
@@ -26,21 +29,29 @@ use crate::sync::Sync;
 /// times, with a [`Kind::Sync`] before each generation and at the end. Where that reader fails,
 /// this one returns an error, after the events of all generations that were whole; after an error
 /// there is nothing more.
+///
+/// As an iterator it gives one event at a time. [`Reader::next_run`] gives those of experiments by
+/// the thousand, and [`Reader::ahead`] has other threads read ahead: both are for large traces.
 #[derive(Debug)]
 pub struct Reader<'a> {
     version: u8,
-    batches: Batches<'a>,
-    generation: Option<Generation<'a>>,
-    /// One for each thread of the generation, in the order of [`Generation::threads`].
-    cursors: Vec<Cursor>,
-    frontier: Frontier,
+    len: u64,
+    /// Where in the file the generation ends.
+    offset: u64,
+    supply: Supply<'a>,
+    generation: Option<Arc<Generation<'a>>>,
+    /// The generation's threads.
+    threads: Vec<ThreadId>,
+    feed: Feed,
+    /// Whether more plain events of the generation come.
+    is_plain: bool,
+    /// Where the threads stand when no more do.
+    rest: Rest,
     /// How many of the generation's samples were handed out.
     samples_done: usize,
     order: Order,
     last: Time,
     syncs: u64,
-    /// The first batch of the next generation, in formats before 26.
-    spill: Option<Batch<'a>>,
     end: End,
 }
 
@@ -49,8 +60,6 @@ pub struct Reader<'a> {
 enum End {
     /// Not seen.
     Ahead,
-    /// An error comes after this generation and a sync event.
-    Failing(Error),
     /// An error comes next.
     Failed(Error),
     /// Nothing comes any more.
@@ -63,24 +72,71 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// When it does not begin as a trace of format version 1.22 to 1.26.
     pub fn new(bytes: &'a [u8]) -> Result<Reader<'a>, Error> {
-        let version = header::parse(bytes).map_err(|error| Error {
-            offset: 0,
-            generation: 0,
-            what: ErrorKind::Header(error),
-        })?;
-        Ok(Reader {
+        let source = Source::new(bytes)?;
+        Ok(Reader::with(source.version(), bytes, Supply::own(source)))
+    }
+
+    /// Runs `body` with a reader of the trace that is `bytes`, while `threads` other threads
+    /// decode ahead of it, a generation each.
+    ///
+    /// The events are the same, in the same order. Some 128 MiB for each thread may wait for the
+    /// reader. The threads end when the reader is dropped.
+    ///
+    /// ```
+    /// use std::num::NonZero;
+    ///
+    /// use slabscope_trace::{Reader, Run};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/go1.27-allocfree-small.trace");
+    /// let bytes = std::fs::read(path)?;
+    /// let threads = std::thread::available_parallelism()?;
+    /// let events = Reader::ahead(&bytes, threads, |mut reader| {
+    ///     let mut events = 0;
+    ///     while let Some(run) = reader.next_run() {
+    ///         events += match run? {
+    ///             Run::Event(_) => 1,
+    ///             Run::Experimental(run) => run.count(),
+    ///         };
+    ///     }
+    ///     Ok::<_, slabscope_trace::Error>(events)
+    /// })??;
+    /// assert_eq!(events, Reader::new(&bytes)?.count());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Reader::new`].
+    pub fn ahead<T>(
+        bytes: &'a [u8],
+        threads: NonZero<usize>,
+        body: impl FnOnce(Reader<'a>) -> T,
+    ) -> Result<T, Error> {
+        let source = Source::new(bytes)?;
+        let version = source.version();
+        Ok(ahead::with(source, threads, |ahead| {
+            body(Reader::with(version, bytes, Supply::Ahead(ahead)))
+        }))
+    }
+
+    fn with(version: u8, bytes: &[u8], supply: Supply<'a>) -> Reader<'a> {
+        Reader {
             version,
-            batches: Batches::new(bytes, header::LEN),
+            len: bytes.len() as u64,
+            offset: header::LEN as u64,
+            supply,
             generation: None,
-            cursors: Vec::new(),
-            frontier: Frontier::default(),
+            threads: Vec::new(),
+            feed: Feed::default(),
+            is_plain: false,
+            rest: Rest::default(),
             samples_done: 0,
             order: Order::default(),
             last: Time(0),
             syncs: 0,
-            spill: None,
             end: End::Ahead,
-        })
+        }
     }
 
     /// The format version: 22, 23, 25 or 26.
@@ -91,20 +147,85 @@ impl<'a> Reader<'a> {
     /// How many bytes of the file were read so far, for showing progress: all of the generation
     /// whose events are being handed out.
     pub fn offset(&self) -> u64 {
-        self.batches.offset() as u64
+        self.offset
     }
 
-    /// The next event, its time not yet forced to be later than the last one's.
+    /// What comes next: one event, or many of experiments at once. `None` after the last event, or
+    /// after an error.
+    ///
+    /// Together the runs have the events that the iterator gives, and the two can be mixed.
     #[inline]
+    pub fn next_run(&mut self) -> Option<Result<Run<'_>, Error>> {
+        if self.has_plain() {
+            return self.plain_run().map(|run| Ok(Run::Experimental(run)));
+        }
+        self.next_other().map(|event| event.map(Run::Event))
+    }
+
+    /// Whether the next event is a plain one, which is in the feed then.
+    #[inline]
+    fn has_plain(&mut self) -> bool {
+        loop {
+            if let Some(head) = self.feed.head() {
+                return !head.is_checked();
+            }
+            if !self.is_plain {
+                return false;
+            }
+            self.feed.at = 0;
+            if let Some(rest) = self.supply.fill(&mut self.feed.events) {
+                self.rest = rest;
+                self.is_plain = false;
+            }
+        }
+    }
+
+    /// The plain events in the feed.
+    #[inline]
+    fn plain_run(&mut self) -> Option<ExperimentalRun<'_>> {
+        Some(ExperimentalRun {
+            feed: &mut self.feed,
+            generation: self.generation.as_ref()?.number,
+            threads: &self.threads,
+            order: &mut self.order,
+            last: &mut self.last,
+        })
+    }
+
+    /// The next event where it is not a plain one.
+    fn next_other(&mut self) -> Option<Result<Event, Error>> {
+        if self.end == End::Done {
+            return None;
+        }
+        match self.read() {
+            Ok(mut event) => {
+                event.time = later(event.time, self.last);
+                self.last = event.time;
+                Some(Ok(event))
+            }
+            Err(error) => {
+                self.end = End::Done;
+                self.feed.clear();
+                self.is_plain = false;
+                Some(Err(error))
+            }
+        }
+    }
+
+    /// The same, its time not yet forced to be later than the last one's.
     fn read(&mut self) -> Result<Event, Error> {
         if let Some(event) = self.order.next() {
             return Ok(event);
         }
-        if self.frontier.is_empty() && self.next_sample().is_none() {
+        if let Some((checked, lane)) = self.feed.take_checked() {
+            return self.check(&checked, lane);
+        }
+        let sample = self.next_sample();
+        if self.rest.frontier.is_empty() && sample.is_none() {
             return self.next_generation();
         }
-        if let Some(sample) = self.next_sample()
-            && self.frontier.time().is_none_or(|time| sample.time < time)
+        if let Some(sample) = sample
+            && self.rest.frontier.time().is_none_or(|time| sample.time < time)
         {
             self.samples_done += 1;
             return Ok(self.sample_event(sample));
@@ -113,8 +234,8 @@ impl<'a> Reader<'a> {
             return Ok(event);
         }
         // The earliest event waits for another thread's. This is rare.
-        self.frontier.sort();
-        for place in 1..self.frontier.len() {
+        self.rest.frontier.sort();
+        for place in 1..self.rest.frontier.len() {
             if let Some(event) = self.advance(place)? {
                 return Ok(event);
             }
@@ -122,63 +243,62 @@ impl<'a> Reader<'a> {
         Err(self.error_at(0, ErrorKind::Stuck))
     }
 
+    /// Lets an event come that has its place in the order.
+    fn check(&mut self, checked: &Checked, lane: usize) -> Result<Event, Error> {
+        let Checked { raw, offset } = checked;
+        let thread = self.threads.get(lane).copied().unwrap_or(ThreadId::NONE);
+        let number = self.generation.as_ref().map_or(0, |generation| generation.number);
+        let error = |what| Error { offset: *offset as u64, generation: number, what };
+        let Some(generation) = &self.generation else {
+            return Err(error(ErrorKind::Stuck(raw.id)));
+        };
+        let input = Input { raw, generation: number, tables: &generation.tables };
+        self.order.advance(&input, thread, &mut None).map_err(error)?;
+        // It never waits, so it is there.
+        self.order.next().ok_or(error(ErrorKind::Stuck(raw.id)))
+    }
+
     /// Tries to let the event of the cursor at `place` of the frontier come next; `None` when it
     /// must wait.
-    #[inline]
     fn advance(&mut self, place: usize) -> Result<Option<Event>, Error> {
         let generation = self.generation.as_ref();
-        let index = self.frontier.cursor(place);
+        let index = self.rest.frontier.cursor(place);
         let (Some(generation), Some(index)) = (generation, index) else {
             return Ok(None);
         };
         let thread = generation.threads.get(index);
-        let (Some(cursor), Some(thread)) = (self.cursors.get_mut(index), thread) else {
+        let (Some(cursor), Some(thread)) = (self.rest.cursors.get_mut(index), thread) else {
             return Ok(None);
         };
         let batches = thread.batches.as_slice();
         let mut state = cursor.state;
-        let ordered = if IS_PLAIN[usize::from(cursor.event.id)] {
-            let order = &mut self.order;
-            order
-                .experimental(&cursor.event, generation.number, cursor.thread, &mut state)
-                .map(Some)
-        } else {
-            let (raw, tables) = (&cursor.event, &generation.tables);
-            let input = Input { raw, generation: generation.number, tables };
-            match self.order.advance(&input, cursor.thread, &mut state) {
-                Ok(true) => Ok(None),
-                Ok(false) => {
-                    cursor.state = state;
-                    return Ok(None);
-                }
-                Err(what) => Err(what),
-            }
-        };
+        let (raw, tables) = (&cursor.event, &generation.tables);
+        let input = Input { raw, generation: generation.number, tables };
+        let ordered = self.order.advance(&input, cursor.thread, &mut state);
         cursor.state = state;
-        let moved =
-            ordered.and_then(|event| Ok((event, cursor.advance(batches, generation.clock)?)));
-        let (event, more) = moved.map_err(|what| Error {
+        if ordered == Ok(false) {
+            return Ok(None);
+        }
+        let moved = ordered.and_then(|_| cursor.advance(batches, generation.clock));
+        let more = moved.map_err(|what| Error {
             offset: cursor.offset(batches) as u64,
             generation: generation.number,
             what,
         })?;
         if more {
-            self.frontier.update(place, cursor.event.time);
+            self.rest.frontier.update(place, cursor.event.time);
         } else {
-            self.frontier.remove(place);
+            self.rest.frontier.remove(place);
         }
-        match event {
-            Some(event) => Ok(Some(event)),
-            None => Ok(self.order.next()),
-        }
+        Ok(self.order.next())
     }
 
     /// An error about the event of the cursor at `place`.
     fn error_at(&self, place: usize, what: impl FnOnce(u8) -> ErrorKind) -> Error {
-        let cursor = self.frontier.cursor(place);
+        let cursor = self.rest.frontier.cursor(place);
         let at = cursor.and_then(|index| {
             let generation = self.generation.as_ref()?;
-            Some((generation, self.cursors.get(index)?, generation.threads.get(index)?))
+            Some((generation, self.rest.cursors.get(index)?, generation.threads.get(index)?))
         });
         match at {
             Some((generation, cursor, thread)) => Error {
@@ -209,62 +329,33 @@ impl<'a> Reader<'a> {
 
     /// Goes on to the next generation; the event is the sync event before it, or the last one.
     fn next_generation(&mut self) -> Result<Event, Error> {
-        match self.end {
-            End::Failed(error) => return Err(error),
-            End::Failing(error) => {
-                self.end = End::Failed(error);
-                return Ok(self.last_sync());
-            }
-            End::Ahead | End::Done => {}
+        if let End::Failed(error) = self.end {
+            return Err(error);
         }
-        let read = if self.version >= 26 {
-            Generation::read(&mut self.batches, self.version)
-        } else if self.generation.is_some() && self.spill.is_none() {
-            Ok(None)
-        } else {
-            self.read_spilling().map(Some)
-        };
-        match read {
-            Ok(Some(generation)) => self.install(generation),
-            Ok(None) => {
+        match self.supply.open() {
+            Opening::Generation(generation) => Ok(self.begin(generation)),
+            Opening::Unreadable(error) => Err(error),
+            Opening::Broken(error) => {
+                self.offset = error.offset;
+                self.end = End::Failed(error);
+                Ok(self.last_sync())
+            }
+            Opening::End => {
+                self.offset = self.len;
                 self.end = End::Done;
                 Ok(self.last_sync())
             }
-            Err(error) => {
-                self.end = End::Failed(error);
-                Ok(self.last_sync())
-            }
         }
     }
 
-    fn read_spilling(&mut self) -> Result<Generation<'a>, Error> {
-        let first = self.spill.take();
-        let Spilled { generation, next, error } =
-            Generation::read_spilling(&mut self.batches, first, self.version)?;
-        self.spill = next;
-        if let Some(error) = error {
-            self.end = End::Failing(error);
-        }
-        Ok(generation)
-    }
-
-    /// Puts a cursor before each thread's events, and makes the sync event.
-    fn install(&mut self, generation: Generation<'a>) -> Result<Event, Error> {
+    /// Begins a generation with its sync event.
+    fn begin(&mut self, generation: Arc<Generation<'a>>) -> Event {
         self.samples_done = 0;
-        self.cursors.clear();
-        self.frontier.clear();
-        for (index, thread) in generation.threads.iter().enumerate() {
-            let mut cursor = Cursor::new(thread.thread);
-            let more = cursor.advance(&thread.batches, generation.clock).map_err(|what| Error {
-                offset: cursor.offset(&thread.batches) as u64,
-                generation: generation.number,
-                what,
-            })?;
-            if more {
-                self.frontier.insert(cursor.event.time, index);
-            }
-            self.cursors.push(cursor);
-        }
+        self.threads.clear();
+        self.threads.extend(generation.threads.iter().map(|thread| thread.thread));
+        self.feed.clear();
+        self.is_plain = true;
+        self.offset = generation.end as u64;
         self.syncs += 1;
         let sync = Sync {
             n: self.syncs,
@@ -274,7 +365,7 @@ impl<'a> Reader<'a> {
         };
         let time = generation.start;
         self.generation = Some(generation);
-        Ok(sync_event(time, sync))
+        sync_event(time, sync)
     }
 
     /// The sync event at the end of the trace, or before an error.
@@ -291,23 +382,10 @@ impl Iterator for Reader<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.end == End::Done {
-            return None;
+        if self.has_plain() {
+            return self.plain_run()?.next().map(|event| Ok(event.into()));
         }
-        match self.read() {
-            Ok(mut event) => {
-                // Whatever the clocks say, time goes on.
-                if event.time <= self.last {
-                    event.time = Time(self.last.0.wrapping_add(1));
-                }
-                self.last = event.time;
-                Some(Ok(event))
-            }
-            Err(error) => {
-                self.end = End::Done;
-                Some(Err(error))
-            }
-        }
+        self.next_other()
     }
 }
 
@@ -321,22 +399,3 @@ fn sync_event(time: Time, sync: Sync) -> Event {
         kind: Kind::Sync(Box::new(sync)),
     }
 }
-
-/// By number, whether an event is an experimental one that names no string and no stack: it has
-/// nothing to be checked against.
-static IS_PLAIN: [bool; 256] = {
-    let mut plain = [false; 256];
-    let mut row = 0;
-    while row < TABLE.len() {
-        let spec = &TABLE[row];
-        let mut is_plain = spec.is_experimental();
-        let mut arg = 0;
-        while arg < spec.args.len() {
-            is_plain &= matches!(spec.args[arg].kind, ArgKind::Number);
-            arg += 1;
-        }
-        plain[spec.id as usize] = is_plain;
-        row += 1;
-    }
-    plain
-};

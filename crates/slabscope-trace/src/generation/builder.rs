@@ -247,6 +247,7 @@ impl<'a> Builder<'a> {
             snapshot: self.snapshot,
             tables: Arc::new(self.tables),
             experimental: Arc::new(self.experimental),
+            end: offset,
         })
     }
 }

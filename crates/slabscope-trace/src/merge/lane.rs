@@ -1,0 +1,181 @@
+//! The events of one thread, some of them decoded ahead.
+
+use std::collections::VecDeque;
+
+use super::plain::Plain;
+use super::{Checked, Events};
+use crate::clock::Clock;
+use crate::cursor::{Cursor, Place};
+use crate::error::ErrorKind;
+use crate::generation::ThreadBatches;
+use crate::id::Time;
+
+/// How many events are decoded at a time.
+const BLOCK: usize = 256;
+
+/// A thread's place in a generation, and the plain events that come next on it.
+#[derive(Debug)]
+pub(super) struct Lane {
+    /// `None` for a thread beyond those that [`Plain`] can name.
+    number: Option<u16>,
+    /// Stands after the decoded events.
+    cursor: Cursor,
+    events: Vec<Plain>,
+    /// Those that some of the events stand for.
+    checked: VecDeque<Checked>,
+    /// The first of the events that was not taken.
+    at: usize,
+    /// How many of the events may be taken, the taken ones included.
+    ready: usize,
+    /// Where the first of the events stands, and where the last.
+    first: Place,
+    last: Place,
+    then: Then,
+}
+
+/// What comes after the events that are ready.
+#[derive(Clone, Copy, Debug)]
+enum Then {
+    /// More: the last decoded event and what follows it.
+    More,
+    /// An event at this time that is not plain, or that is followed by what cannot be read: Go
+    /// fails before such an event is out.
+    Hard(Time),
+    /// Nothing.
+    Nothing,
+}
+
+impl Lane {
+    /// Stands before the first event of `thread`. The error has its place in the file.
+    pub(super) fn new(
+        thread: &ThreadBatches<'_>,
+        number: Option<u16>,
+        clock: Clock,
+    ) -> Result<Lane, (usize, ErrorKind)> {
+        let mut probe = Cursor::new(thread.thread);
+        probe
+            .advance(&thread.batches, clock)
+            .map_err(|what| (probe.offset(&thread.batches), what))?;
+        let cursor = Cursor::new(thread.thread);
+        let place = cursor.place();
+        Ok(Lane {
+            number,
+            cursor,
+            events: Vec::with_capacity(BLOCK),
+            checked: VecDeque::new(),
+            at: 0,
+            ready: 0,
+            first: place,
+            last: place,
+            then: Then::More,
+        })
+    }
+
+    /// Moves events to `out` that are not later than `limit`, at most `room`; `false` when the next
+    /// one cannot be taken. Events must be ready, or [`Lane::head`] has been asked for.
+    #[inline]
+    pub(super) fn take(&mut self, limit: Time, room: usize, out: &mut Events) -> bool {
+        let ready = self.events.get(self.at..self.ready).unwrap_or_default();
+        // One at a time where they do not all stand for themselves.
+        let room = if self.checked.is_empty() { room } else { 1 };
+        let before = out.plain.len();
+        out.plain.extend(ready.iter().take(room).take_while(|event| event.time <= limit));
+        self.at += out.plain.len() - before;
+        if !self.checked.is_empty() && out.plain.last().is_some_and(Plain::is_checked) {
+            out.checked.extend(self.checked.pop_front());
+        }
+        !ready.is_empty()
+    }
+
+    /// The time of the next event; `None` when there is none.
+    #[inline]
+    pub(super) fn head(&mut self, thread: &ThreadBatches<'_>, clock: Clock) -> Option<Time> {
+        loop {
+            if let Some(event) = self.events.get(self.at..self.ready).and_then(<[_]>::first) {
+                return Some(event.time);
+            }
+            match self.then {
+                Then::More => self.refill(thread, clock),
+                Then::Hard(time) => return Some(time),
+                Then::Nothing => return None,
+            }
+        }
+    }
+
+    /// Decodes the next events. The last decoded one stays: it is ready only when it is known that
+    /// what follows it can be read.
+    #[inline(never)]
+    fn refill(&mut self, thread: &ThreadBatches<'_>, clock: Clock) {
+        let kept = self.events.last().copied();
+        self.events.clear();
+        self.events.extend(kept);
+        self.first = self.last;
+        self.at = 0;
+        self.then = loop {
+            if let Some(lane) = self.number {
+                self.decode_short(thread, clock, lane);
+            }
+            if self.events.len() >= BLOCK {
+                break Then::More;
+            }
+            let place = self.cursor.place();
+            match self.cursor.advance(&thread.batches, clock) {
+                Ok(true) => {}
+                Ok(false) => break Then::Nothing,
+                Err(_) => break Then::Hard(self.events.last().map_or(Time(0), |event| event.time)),
+            }
+            let raw = &self.cursor.event;
+            let plain = self.number.and_then(|lane| {
+                Plain::new(raw, lane).or_else(|| {
+                    let event = Plain::for_checked(raw, lane)?;
+                    let offset = self.cursor.offset(&thread.batches);
+                    self.checked.push_back(Checked { raw: *raw, offset });
+                    Some(event)
+                })
+            });
+            let Some(event) = plain else {
+                self.ready = self.events.len();
+                self.then = Then::Hard(raw.time);
+                return;
+            };
+            self.events.push(event);
+            self.last = place;
+        };
+        self.ready = match self.then {
+            Then::Nothing => self.events.len(),
+            Then::More | Then::Hard(_) => self.events.len().saturating_sub(1),
+        };
+    }
+
+    /// Decodes short events for as long as there are such, in the batch that the cursor is in.
+    #[inline]
+    fn decode_short(&mut self, thread: &ThreadBatches<'_>, clock: Clock, lane: u16) {
+        let mut place = self.cursor.place();
+        let Some(batch) = thread.batches.get(place.batch) else { return };
+        // Away from these ends no time wraps, and none is 0, which has a meaning of its own.
+        if !(1..i64::MAX / 2).contains(&place.time.0) {
+            return;
+        }
+        while self.events.len() < BLOCK {
+            let rest = batch.payload.get(place.at..).unwrap_or_default();
+            let Some((mut event, len)) = Plain::decode_short(rest, lane) else { break };
+            let Some(since) = clock.short(event.time.0 as u64) else { break };
+            event.time = Time(place.time.0 + i64::from(since));
+            self.events.push(event);
+            self.last = place;
+            place.time = event.time;
+            place.at += len;
+        }
+        self.cursor.go_to(place);
+    }
+
+    /// A cursor on the next event.
+    pub(super) fn into_cursor(mut self, thread: &ThreadBatches<'_>, clock: Clock) -> Cursor {
+        self.cursor.go_to(self.first);
+        for _ in 0..=self.at {
+            // What could be read before can be read again.
+            let _ = self.cursor.advance(&thread.batches, clock);
+        }
+        self.cursor
+    }
+}

@@ -1,0 +1,123 @@
+//! Plain events: small, and decoded several at a time.
+
+use slabscope_wire::event::{ARGS_MAX, ArgKind, TABLE, id};
+
+use crate::cursor::{RawEvent, gather};
+use crate::experiment::ExperimentalEvent;
+use crate::id::Time;
+
+/// An experimental event that names no string and no stack, and whose numbers are not too large for
+/// this: it has nothing to be checked against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain {
+    pub(crate) time: Time,
+    args: [u64; 2],
+    third: u32,
+    /// The thread, by its place in the generation.
+    pub(crate) lane: u16,
+    id: u8,
+}
+
+/// Two in a cache line.
+const _: () = assert!(size_of::<Plain>() == 32);
+
+impl Plain {
+    /// The event, if it is a plain one.
+    pub(super) fn new(raw: &RawEvent, lane: u16) -> Option<Plain> {
+        let [first, second, third, fourth] = raw.args;
+        if ARG_COUNTS[usize::from(raw.id)] == NOT_PLAIN || fourth != 0 {
+            return None;
+        }
+        let third = u32::try_from(third).ok()?;
+        Some(Plain { time: raw.time, args: [first, second], third, lane, id: raw.id })
+    }
+
+    /// Stands for an event that is not plain, but never waits for others either: once the reader
+    /// has checked it, the next one comes.
+    pub(super) fn for_checked(raw: &RawEvent, lane: u16) -> Option<Plain> {
+        let never_waits = matches!(
+            raw.id,
+            id::PROC_STATUS
+                | id::GO_STATUS
+                | id::GO_STATUS_STACK
+                | id::PROCS_CHANGE
+                | id::HEAP_ALLOC
+                | id::HEAP_GOAL
+                | id::GO_LABEL
+                | id::USER_TASK_BEGIN
+                | id::USER_TASK_END
+                | id::USER_REGION_BEGIN
+                | id::USER_REGION_END
+                | id::USER_LOG
+        );
+        never_waits.then_some(Plain { time: raw.time, args: [0; 2], third: 0, lane, id: CHECKED })
+    }
+
+    /// Whether it stands for another event.
+    #[inline]
+    pub(crate) fn is_checked(&self) -> bool {
+        self.id == CHECKED
+    }
+
+    /// The event as the reader hands it out.
+    #[inline]
+    pub(crate) fn event(&self) -> ExperimentalEvent {
+        let [first, second] = self.args;
+        ExperimentalEvent::known(self.id, [first, second, u64::from(self.third), 0])
+    }
+
+    /// Decodes the event at the start of `bytes` if it is a plain one of one or two arguments, less
+    /// than nine bytes long after its number, and not far from the last one. Returns it with the
+    /// ticks since the last one in place of its time, and its length.
+    #[inline]
+    pub(super) fn decode_short(bytes: &[u8], lane: u16) -> Option<(Plain, usize)> {
+        let (&id, rest) = bytes.split_first()?;
+        let word = u64::from_le_bytes(*rest.first_chunk::<8>()?);
+        // The last byte of each number is one without its top bit.
+        let first = !word & 0x8080_8080_8080_8080;
+        let second = first & first.wrapping_sub(1);
+        let third = second & second.wrapping_sub(1);
+        let last = match ARG_COUNTS[usize::from(id)] {
+            1 => second,
+            2 => third,
+            _ => return None,
+        };
+        if last == 0 {
+            return None;
+        }
+        // Of all numbers, side by side, each byte gives seven bits.
+        let [dt_len, arg_end, len] =
+            [first, second, last].map(|ends| ends.trailing_zeros() / 8 + 1);
+        let bits = gather(word);
+        let below = |bytes: u32| (1_u64 << (7 * bytes)) - 1;
+        let dt = bits & below(dt_len);
+        let args = [(bits & below(arg_end)) >> (7 * dt_len), (bits & below(len)) >> (7 * arg_end)];
+        let plain = Plain { time: Time(dt as i64), args, third: 0, lane, id };
+        Some((plain, len as usize + 1))
+    }
+}
+
+/// By number, how many arguments a plain event has; [`NOT_PLAIN`] for the others.
+static ARG_COUNTS: [u8; 256] = {
+    let mut counts = [NOT_PLAIN; 256];
+    let mut row = 0;
+    while row < TABLE.len() {
+        let spec = &TABLE[row];
+        let mut is_plain = spec.is_experimental() && spec.args.len() < ARGS_MAX;
+        let mut arg = 0;
+        while arg < spec.args.len() {
+            is_plain &= matches!(spec.args[arg].kind, ArgKind::Number);
+            arg += 1;
+        }
+        if is_plain {
+            counts[spec.id as usize] = spec.args.len() as u8;
+        }
+        row += 1;
+    }
+    counts
+};
+
+const NOT_PLAIN: u8 = u8::MAX;
+
+/// The number of no event.
+const CHECKED: u8 = 0;

@@ -20,6 +20,7 @@ mod error;
 mod fault;
 mod heap;
 mod moment;
+mod profile;
 mod replay;
 mod report;
 mod side_data;
@@ -27,17 +28,27 @@ mod sites;
 mod tally;
 mod threads;
 mod verify;
+mod view;
 mod window;
 
 pub use analyze::analyze;
 pub use error::AnalyzeError;
 pub use fault::{Example, FaultKind, FaultRow};
 pub use moment::Moment;
+pub use profile::{
+    AGES, Ages, By, ClassLabel, ClassSpans, Lifetime, Pinned, Point, Profile, ProfileOptions,
+    STRETCHES, SiteLabel, Temporary, ThreadLabel, Totals, profile,
+};
 pub use report::{
     Amount, ClassRow, Completeness, CountRow, End, EventCount, Events, Extent, Objects, Origin,
     Peak, ReadError, Report, Requested, SideProblem, SpanKindRow, Spans, StackAmount, Stacks,
     State, ThreadRow, Tracing,
 };
-pub use sites::{Frame, Site};
+pub use sites::Frame;
 pub use verify::{Finding, Verification};
+pub use view::{
+    Change, Compared, Diff, Folded, Leaks, Left, LiveAtPeak, Measure, PairRow, PeakView, Short,
+    SiteFigures, SitesView, SizeRow, SizesView, SlotRow, SpansView, TemporaryView, ThreadFigures,
+    ThreadsView,
+};
 pub use window::{Bound, Part, Window};

@@ -116,6 +116,11 @@ impl Amount {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
+    pub(crate) fn plus(&mut self, other: Amount) {
+        self.objects = self.objects.saturating_add(other.objects);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+
     #[inline]
     pub(crate) fn sub(&mut self, bytes: u64) {
         self.objects = self.objects.saturating_sub(1);

@@ -11,17 +11,16 @@ use slabscope_trace::Sync;
 use slabscope_trace::alloc_free::{Site as SiteEntry, TypeEntry};
 
 /// A place in the program that allocates, as much as the trace tells of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-pub struct Site {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Site {
     /// Bytes asked for, where the trace tells.
-    pub size: Option<u64>,
+    pub(crate) size: Option<u64>,
     /// Alignment asked for, in bytes.
-    pub align: Option<u64>,
+    pub(crate) align: Option<u64>,
     /// The type of the object.
-    #[serde(rename = "type")]
-    pub type_name: Option<String>,
+    pub(crate) type_name: Option<String>,
     /// The call stack, innermost first, by number in the frames beside the sites.
-    pub stack: Vec<u32>,
+    pub(crate) stack: Vec<u32>,
 }
 
 /// One level of a call stack.
@@ -44,7 +43,7 @@ impl SiteId {
     pub(crate) const UNKNOWN: SiteId = SiteId(0);
 }
 
-/// The trace has no type or site for these numbers; larger ones go to a map.
+/// Numbers below this are looked up in a list; larger ones, as Go's are, in a map.
 const DENSE_MAX: usize = 1 << 22;
 
 /// All sites so far, and their numbers in this generation.

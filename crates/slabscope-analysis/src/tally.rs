@@ -19,7 +19,7 @@ pub(crate) use spans::SpanTally;
 pub(crate) use threads::ThreadTally;
 
 /// The figures so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Tally {
     now: Now,
     /// Bytes asked for by the object being allocated.
@@ -39,23 +39,6 @@ pub(crate) struct Tally {
 struct Peaks {
     objects: Time,
     stacks: Time,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Tally {
-            now: Now::default(),
-            requested: None,
-            clock: Clock::default(),
-            objects: Objects::default(),
-            classes: Classes::default(),
-            threads: ThreadTally::default(),
-            spans: SpanTally::default(),
-            stacks: Stacks::default(),
-            faults: Faults::default(),
-            peaks: Peaks::default(),
-        }
-    }
 }
 
 impl Tally {

@@ -1,0 +1,143 @@
+//! Sums of cells by site, class or thread, and what those are called.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use foldhash::fast::RandomState;
+use serde::Serialize;
+use slabscope_wire::size_class::SizeClass;
+
+use super::Profile;
+use super::cell::{Cell, Class};
+use crate::sites::{Frame, SiteId};
+use crate::threads::Owner;
+
+/// What is known of where something was allocated.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct SiteLabel {
+    /// Bytes asked for, where the trace tells.
+    pub size: Option<u64>,
+    /// Alignment asked for, in bytes.
+    pub align: Option<u64>,
+    /// The type of the object.
+    #[serde(rename = "type")]
+    pub type_name: Option<String>,
+    /// The call stack, innermost first; empty where the trace has none.
+    pub stack: Vec<Frame>,
+}
+
+/// A size class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct ClassLabel {
+    /// Its number: 0 for large objects, `None` for those that lie in no slot.
+    pub class: Option<u8>,
+    /// Bytes of a slot; `None` where they differ.
+    pub slot_bytes: Option<u64>,
+}
+
+/// A thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct ThreadLabel {
+    /// Its number; `None` for whoever allocated before the trace began.
+    pub thread: Option<i64>,
+    /// Its name; empty where the trace does not tell.
+    pub name: String,
+}
+
+/// Figures of one site, class or thread.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct By<Label, Figures> {
+    /// Whose.
+    #[serde(flatten)]
+    pub label: Label,
+    /// The figures.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+impl Profile {
+    /// The sums of all cells that have the same key, in no order.
+    pub(crate) fn sums<K: Eq + Hash, F: Default>(
+        &self,
+        key: impl Fn(&Cell) -> K,
+        mut add: impl FnMut(&mut F, usize, &Cell),
+    ) -> HashMap<K, F, RandomState> {
+        let mut sums = HashMap::default();
+        for (number, cell) in self.cells.iter().enumerate() {
+            add(sums.entry(key(cell)).or_default(), number, cell);
+        }
+        sums
+    }
+
+    /// Rows by site, those of the greatest weight first.
+    pub(crate) fn by_site<F: Default>(
+        &self,
+        add: impl FnMut(&mut F, usize, &Cell),
+        weight: impl Fn(&F) -> u64,
+    ) -> Vec<By<SiteLabel, F>> {
+        let sums = self.sums(|cell| cell.key.site, add);
+        sorted(sums, weight, |site| self.site_label(site))
+    }
+
+    /// Rows by size class, those of the greatest weight first.
+    pub(crate) fn by_class<F: Default>(
+        &self,
+        add: impl FnMut(&mut F, usize, &Cell),
+        weight: impl Fn(&F) -> u64,
+    ) -> Vec<By<ClassLabel, F>> {
+        let sums = self.sums(|cell| cell.key.class, add);
+        sorted(sums, weight, ClassLabel::from)
+    }
+
+    /// Rows by the thread that allocated, those of the greatest weight first.
+    pub(crate) fn by_thread<F: Default>(
+        &self,
+        add: impl FnMut(&mut F, usize, &Cell),
+        weight: impl Fn(&F) -> u64,
+    ) -> Vec<By<ThreadLabel, F>> {
+        let sums = self.sums(|cell| cell.key.owner, add);
+        sorted(sums, weight, |owner| self.thread_label(owner))
+    }
+
+    pub(crate) fn site_label(&self, id: SiteId) -> SiteLabel {
+        let Some(site) = self.sites.get(id.0 as usize) else {
+            return SiteLabel::default();
+        };
+        let frame = |&frame: &u32| self.frames.get(frame as usize).cloned();
+        SiteLabel {
+            size: site.size,
+            align: site.align,
+            type_name: site.type_name.clone(),
+            stack: site.stack.iter().filter_map(frame).collect(),
+        }
+    }
+
+    pub(crate) fn thread_label(&self, owner: Owner) -> ThreadLabel {
+        match owner.index().and_then(|index| self.threads.get(index)) {
+            Some(thread) => ThreadLabel { thread: Some(thread.id), name: thread.name.clone() },
+            None => ThreadLabel::default(),
+        }
+    }
+}
+
+impl From<Class> for ClassLabel {
+    fn from(class: Class) -> Self {
+        let known = SizeClass::new(class.0).filter(|_| class != Class::NONE);
+        let small = known.filter(|&class| class != SizeClass::LARGE);
+        ClassLabel {
+            class: known.map(|class| class.index() as u8),
+            slot_bytes: small.map(|class| class.slot_size() as u64),
+        }
+    }
+}
+
+/// Rows without any weight are left out.
+fn sorted<K: Copy + Ord, F, Label>(
+    sums: HashMap<K, F, RandomState>,
+    weight: impl Fn(&F) -> u64,
+    label: impl Fn(K) -> Label,
+) -> Vec<By<Label, F>> {
+    let mut rows: Vec<_> = sums.into_iter().filter(|(_, figures)| weight(figures) > 0).collect();
+    rows.sort_by_key(|(key, figures)| (std::cmp::Reverse(weight(figures)), *key));
+    rows.into_iter().map(|(key, figures)| By { label: label(key), figures }).collect()
+}

@@ -1,0 +1,21 @@
+//! The answers to the questions people ask of a profile, each as plain data.
+
+mod diff;
+mod leaks;
+mod peak;
+mod sites;
+mod sizes;
+mod spans;
+mod stacks;
+mod temporary;
+mod threads;
+
+pub use diff::{Change, Compared, Diff};
+pub use leaks::{Leaks, Left};
+pub use peak::{LiveAtPeak, PeakView};
+pub use sites::{SiteFigures, SitesView};
+pub use sizes::{SizeRow, SizesView, SlotRow};
+pub use spans::SpansView;
+pub use stacks::{Folded, Measure};
+pub use temporary::{Short, TemporaryView};
+pub use threads::{PairRow, ThreadFigures, ThreadsView};

@@ -16,7 +16,7 @@ struct Layer {
     others: Option<&'static [&'static str]>,
 }
 
-const LAYERS: [Layer; 11] = [
+const LAYERS: [Layer; 12] = [
     Layer { name: "slabscope-os", below: &[], others: Some(&["libc"]) },
     Layer { name: "slabscope-wire", below: &[], others: Some(&[]) },
     Layer { name: "slabscope-heap", below: &["slabscope-os", "slabscope-wire"], others: Some(&[]) },
@@ -30,6 +30,7 @@ const LAYERS: [Layer; 11] = [
         below: &["slabscope-os", "slabscope-wire", "slabscope-heap", "slabscope-record"],
         others: Some(&["once_cell"]),
     },
+    Layer { name: "slabscope-recover", below: &["slabscope-wire"], others: None },
     Layer { name: "slabscope-trace", below: &["slabscope-wire"], others: None },
     Layer {
         name: "slabscope-analysis",
@@ -38,7 +39,7 @@ const LAYERS: [Layer; 11] = [
     },
     Layer {
         name: "slabscope-cli",
-        below: &["slabscope-analysis", "slabscope-trace", "slabscope-wire"],
+        below: &["slabscope-analysis", "slabscope-recover", "slabscope-trace", "slabscope-wire"],
         others: None,
     },
     Layer { name: "slabscope-demo", below: &["slabscope"], others: None },

@@ -46,6 +46,9 @@ pub(crate) enum Command {
     /// Whether the trace is complete and free of contradictions
     #[command(after_help = VERIFY_HELP)]
     Verify(VerifyArgs),
+    /// Makes the trace of a killed program whole, for good
+    #[command(after_help = RECOVER_HELP)]
+    Recover(RecoverArgs),
 }
 
 const REPORT_HELP: &str = "\
@@ -71,6 +74,21 @@ be read as a trace at all.
 
 Example:
   slabscope verify app.1234.trace && echo sound";
+
+const RECOVER_HELP: &str = "\
+A traced program keeps FILE.live beside its trace. If it is killed, that file
+has the events which were on their way to the disk, and every command of
+slabscope takes them from there. This one writes them to the trace, so that
+other tools see them too, and removes FILE.live.
+
+Example:
+  slabscope recover app.1234.trace && go tool trace app.1234.trace";
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RecoverArgs {
+    /// The trace
+    pub(crate) file: PathBuf,
+}
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ReportArgs {
@@ -120,8 +138,8 @@ mod tests {
         let mut texts = vec![command.render_long_help().to_string()];
         let subcommands = command.get_subcommands_mut();
         texts.extend(subcommands.map(|command| command.render_long_help().to_string()));
-        // The program, its three commands and `help`.
-        assert_eq!(texts.len(), 5);
+        // The program, its four commands and `help`.
+        assert_eq!(texts.len(), 6);
         for line in texts.iter().flat_map(|text| text.lines()) {
             assert!(line.chars().count() <= 80, "{line}");
         }

@@ -6,8 +6,10 @@ mod dump;
 mod exit_code;
 mod failure;
 mod json;
+mod live;
 mod open;
 mod progress;
+mod recover;
 mod report;
 mod text;
 mod verify;
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Recover(args) => recover::run(&args),
     };
     exit_code::of(outcome)
 }

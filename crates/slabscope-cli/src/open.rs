@@ -8,14 +8,21 @@ use slabscope_trace::{Error, ErrorKind};
 use slabscope_wire::header::{self, HeaderError};
 
 use crate::failure::Failure;
+use crate::live;
 
 /// The bytes of the file, whose header is that of a trace that can be read.
+/// If its program was killed, it is finished with what the program left.
 pub(crate) fn trace(path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = read(path).map_err(|error| Failure::input(path, unreadable(&error)))?;
+    let bytes = live::made_whole(path, bytes(path)?);
     match header::parse(&bytes) {
         Ok(_) => Ok(bytes),
         Err(error) => Err(Failure::input(path, foreign(&bytes, error))),
     }
+}
+
+/// The bytes of the file as it is.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    read(path).map_err(|error| Failure::input(path, unreadable(&error)))
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {

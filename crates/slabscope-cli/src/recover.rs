@@ -1,0 +1,64 @@
+//! `slabscope recover`: makes the trace of a killed program whole, for good.
+
+use std::fs::OpenOptions;
+use std::io::{Seek, SeekFrom, Write, stdout};
+use std::path::Path;
+
+use slabscope_recover::Recovered;
+
+use crate::args::RecoverArgs;
+use crate::exit_code::Outcome;
+use crate::failure::{Failure, about, say};
+use crate::live::Live;
+use crate::{open, text};
+
+pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
+    let path = &args.file;
+    let bytes = open::bytes(path)?;
+    let live = match Live::beside(path) {
+        None => {
+            writeln!(stdout(), "{}", about(path, "there is no live file: nothing to recover."))?;
+            return Ok(Outcome::Fine);
+        }
+        Some(live) => live.map_err(|error| {
+            Failure::input(path, format_args!("its live file cannot be read: {error}."))
+        })?,
+    };
+    if let Some(pid) = live.running {
+        let what = format!("process {pid} still writes it. Wait for its end, or kill it.");
+        return Err(Failure::input(path, what));
+    }
+    let recovered = live.recover(&bytes).map_err(|error| {
+        let what = format!("{error}. Read the trace as it is, without this file beside it.");
+        Failure::input(&live.path, what)
+    })?;
+    let message = match recovered {
+        None => "the trace had ended; its live file was a remainder, and is removed.".to_owned(),
+        Some(recovered) => {
+            let events = text::count(recovered.events);
+            write(path, &recovered)?;
+            format!("whole again: {events} events came from its live file, which is removed.")
+        }
+    };
+    if let Err(error) = std::fs::remove_file(&live.path) {
+        say(&about(&live.path, format_args!("{error}. Remove it yourself.")));
+    }
+    writeln!(stdout(), "{}", about(path, message))?;
+    Ok(Outcome::Fine)
+}
+
+/// Cuts the trace and appends its end. If this is interrupted, it can be done again: the live file
+/// is removed only afterwards, and what is kept of the trace never changes.
+fn write(path: &Path, recovered: &Recovered) -> Result<(), Failure> {
+    let mut write = || {
+        let mut file = OpenOptions::new().write(true).open(path)?;
+        file.set_len(recovered.keep as u64)?;
+        file.seek(SeekFrom::End(0))?;
+        file.write_all(&recovered.tail)?;
+        file.sync_all()
+    };
+    write().map_err(|error| {
+        let what = format!("{error}. Make room or get the right to write it, then recover again.");
+        Failure::input(path, what)
+    })
+}

@@ -28,7 +28,9 @@ impl Clock {
     }
 
     pub(crate) fn nanos(&self, ticks: u64) -> u64 {
-        let nanos = self.nanos + (i128::from(ticks) - self.ticks) * self.rise / self.run;
+        // A broken file may name moments that are ages apart.
+        let passed = (i128::from(ticks) - self.ticks).saturating_mul(self.rise) / self.run;
+        let nanos = self.nanos.saturating_add(passed);
         u64::try_from(nanos.max(0)).unwrap_or(u64::MAX)
     }
 }

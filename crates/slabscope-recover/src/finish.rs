@@ -179,7 +179,8 @@ impl Finish<'_> {
             counts.insert(kind.wire_id(), self.live.checkpoint(checkpoint::EVENTS + index));
         }
         for record in self.records {
-            *counts.entry(record.kind.wire_id()).or_default() += 1;
+            let count = counts.entry(record.kind.wire_id()).or_default();
+            *count = count.saturating_add(1);
         }
         writer.side_data(data::CLOSING, start, [()].iter(), |b, ()| {
             b.varint(EndReason::Killed as u64)

@@ -53,7 +53,10 @@ impl<'a> Live<'a> {
         let thread_size = live.header(header::THREAD_SIZE)?;
         let checkpoint_size = live.header(header::CHECKPOINT_SIZE)?;
         let current = live.header(header::CHECKPOINT)?;
-        let checkpoint_len = (checkpoint::RINGS as u64 + checkpoint::RING_LEN as u64 * rings) * 8;
+        let checkpoint_len = rings
+            .saturating_mul(checkpoint::RING_LEN as u64)
+            .saturating_add(checkpoint::RINGS as u64)
+            .saturating_mul(8);
         let checks = [
             (header::RINGS, rings > 0 && rings <= RINGS_MAX),
             (header::RING_WORDS, words.is_power_of_two() && words <= RING_WORDS_MAX),

@@ -62,10 +62,8 @@ impl Ring<'_> {
         let bits = if self.has_holes { EPOCH_BITS } else { THREAD_BITS };
         // Both counts, cut to the bits that a head has for them.
         let available = ((head >> bits << bits).wrapping_sub(taken << bits)) >> bits;
-        if available > self.words {
-            return Err(Error::Ring(self.number));
-        }
-        let (mut at, end) = (taken, taken + available);
+        let end = taken.checked_add(available).filter(|_| available <= self.words);
+        let (mut at, end) = (taken, end.ok_or(Error::Ring(self.number))?);
         while at < end {
             match self.record(at, end, thread) {
                 Some((record, next)) => {

@@ -1,0 +1,158 @@
+//! Recovery of hand-made live files, and of broken ones.
+
+mod builder;
+
+use builder::LiveFile;
+use slabscope_recover::{Error, needed_len, process, recover};
+use slabscope_trace::alloc_free::{AllocFree, GenerationData};
+use slabscope_trace::{Kind, Reader};
+use slabscope_wire::alloc_free::EndReason;
+use slabscope_wire::live::{checkpoint, header, state};
+
+/// Time, thread and event, of all events of the experiment.
+fn read(trace: &[u8]) -> (Vec<(i64, i64, AllocFree)>, Vec<GenerationData>) {
+    let (mut events, mut generations) = (Vec::new(), Vec::new());
+    for event in Reader::new(trace).expect("a header") {
+        let event = event.expect("a whole trace");
+        match &event.kind {
+            Kind::Sync(sync) if sync.clock.is_some() => {
+                generations.push(GenerationData::parse(&sync.experimental));
+            }
+            Kind::Experimental(experimental) => {
+                let what = AllocFree::from_event(experimental).expect("an event of ours");
+                events.push((event.time.0, event.thread.0, what));
+            }
+            _ => {}
+        }
+    }
+    (events, generations)
+}
+
+#[test]
+fn a_trace_that_never_began_is_made_from_the_live_file_alone() {
+    for by_cas in [false, true] {
+        let live = LiveFile::with_events(by_cas);
+        let recovered = recover(&[], &live.bytes).expect("it is sound").expect("it was live");
+        assert_eq!((recovered.keep, recovered.events), (0, 4));
+        let (events, generations) = read(&recovered.tail);
+        let object = 3 * 1024;
+        assert_eq!(
+            events,
+            [
+                (5050, 101, AllocFree::SpanAlloc { id: 3, pages: 1, kindclass: 14 }),
+                (5100, 101, AllocFree::HeapObjectAlloc { id: object, ty: 1 }),
+                (5150, 102, AllocFree::HeapObjectAlloc { id: object + 3, ty: 1 }),
+                (5200, 101, AllocFree::HeapObjectFree { id: object + 3 }),
+            ]
+        );
+        let [data] = generations.try_into().expect("one generation");
+        assert_eq!(data.problems, []);
+        assert_eq!(data.info.expect("where the heap lies").min_heap_address, 1 << 40);
+        assert_eq!((data.sites[0].id, data.sites[0].size, data.sites[0].align), (1, 24, 8));
+        let names: Vec<_> = data.threads.iter().map(|t| (t.id, t.name.as_str())).collect();
+        assert_eq!(names, [(101, "first"), (102, "second")]);
+        let closing = data.closing.expect("closing counts");
+        assert_eq!(closing.reason, Some(EndReason::Killed));
+        let counts: Vec<u64> = closing.kinds.iter().map(|kind| kind.1).collect();
+        assert_eq!(counts, [0, 1, 0, 0, 2, 1, 0, 0, 0]);
+        assert_eq!(closing.cpus, [(0, 2), (1, 2)]);
+    }
+}
+
+#[test]
+fn what_is_in_the_chunk_and_what_is_in_the_file_are_told_apart() {
+    let begun = recover(&[], &LiveFile::new(false).bytes).expect("sound").expect("live").tail;
+    // Without the side data of its end, and the byte that ends it, it is the start of a trace.
+    let whole = recover(&[], &LiveFile::with_events(false).bytes).expect("sound").expect("live");
+    let closing_at = begun.len() - 1 - (begun.len() - 1).min(60);
+    let start = &begun[..closing_at.min(16 + 24)];
+    let mut live = LiveFile::with_events(false);
+    live.set_checkpoint(checkpoint::GENERATION, 1);
+    live.set_chunk(start);
+    // Nothing was written: all is in the chunk, and what the file has is of no use.
+    let recovered = recover(b"half a chunk", &live.bytes).expect("sound").expect("live");
+    assert_eq!(recovered.keep, 0);
+    assert!(recovered.tail.starts_with(start));
+    // The chunk was written since: it is in the file, and the chunk holds something else.
+    live.set_header(header::WRITTEN, start.len() as u64 + 5);
+    let mut file = start.to_vec();
+    file.extend(b"later");
+    let recovered = recover(&file, &live.bytes).expect("sound").expect("live");
+    assert_eq!(recovered.keep, start.len());
+    assert!(!recovered.tail.starts_with(start));
+    // A file that lacks it belongs to another trace.
+    let needed = start.len() as u64;
+    assert_eq!(recover(&[], &live.bytes), Err(Error::TraceTooShort { needed }));
+    assert!(whole.tail.len() > begun.len());
+}
+
+#[test]
+fn holes_are_passed_over_where_they_can_be() {
+    let mut live = LiveFile::with_events(true);
+    live.push_hole(0, 3);
+    live.push(
+        0,
+        2,
+        1500,
+        &[slabscope_wire::live::word::event(
+            slabscope_wire::alloc_free::EventKind::ObjectFree,
+            3 * 1024,
+            0,
+        )],
+    );
+    live.push_hole(0, 4);
+    let recovered = recover(&[], &live.bytes).expect("sound").expect("live");
+    assert_eq!(recovered.events, 5);
+    // Where a push is one store, a hole is a fault.
+    let mut live = LiveFile::with_events(false);
+    live.push_hole(0, 3);
+    assert!(matches!(recover(&[], &live.bytes), Err(Error::Word { ring: 0, .. })));
+}
+
+#[test]
+fn a_trace_that_ended_needs_nothing() {
+    for state in [state::NEW, state::ENDED] {
+        let mut live = LiveFile::with_events(false);
+        live.set_header(header::STATE, state);
+        assert_eq!(recover(&[], &live.bytes), Ok(None));
+    }
+}
+
+#[test]
+fn the_start_of_a_live_file_says_how_much_is_needed_and_whose_it_is() {
+    let live = LiveFile::new(false);
+    let needed = needed_len(&live.bytes[..4096]).expect("a live file");
+    assert!(needed <= live.bytes.len() as u64);
+    assert!(recover(&[], &live.bytes[..needed as usize]).is_ok());
+    assert_eq!(process(&live.bytes[..4096]), Some(99));
+    assert_eq!((needed_len(b"nothing"), process(b"nothing")), (None, None));
+}
+
+#[test]
+fn broken_live_files_are_refused_and_never_more_than_that() {
+    let sound = LiveFile::with_events(true);
+    let refused = |change: &dyn Fn(&mut LiveFile)| {
+        let mut live = LiveFile::with_events(true);
+        change(&mut live);
+        recover(&[], &live.bytes).expect_err("it is broken")
+    };
+    assert_eq!(refused(&|live| live.set_header(header::MAGIC, 1)), Error::NotLive);
+    assert_eq!(refused(&|live| live.set_header(header::VERSION, 7)), Error::Version(7));
+    assert_eq!(refused(&|live| live.set_header(header::RINGS, 0)), Error::Header(header::RINGS));
+    assert!(matches!(
+        refused(&|live| live.set_header(header::SITES, 1 << 40)),
+        Error::TooShort { .. }
+    ));
+    assert_eq!(refused(&|live| live.set_checkpoint(checkpoint::RINGS, 1 << 30)), Error::Ring(0));
+    // Every word of the file but the rings' may hold anything: no panic, whatever the verdict.
+    for at in (0..sound.bytes.len()).step_by(8).take(3000) {
+        for value in [0, 1, u64::MAX, 1 << 63, 0x7fff_ffff_ffff_fff8, 4096, 12_345] {
+            let mut live = LiveFile::with_events(true);
+            live.set(at, value);
+            let _ = recover(&[], &live.bytes);
+        }
+    }
+    for len in 0..sound.bytes.len().min(30_000) {
+        let _ = recover(&[], &sound.bytes[..len]);
+    }
+}

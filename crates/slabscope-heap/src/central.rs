@@ -1,4 +1,8 @@
-//! The slots of one size class that no thread has: spans with free slots, fullest first.
+//! The slots of one size class that no thread has: lists that threads gave back whole, and spans with
+//! free slots, fullest first.
+//!
+//! A list that one thread gives back and another takes moves in one step, whoever its slots' spans
+//! belong to: so objects made by one thread and freed by another cost no more than others.
 //!
 //! Taking from the fullest span leaves the emptiest to empty wholly, and then their pages can serve
 //! another class.
@@ -17,15 +21,57 @@ const BUCKETS: usize = 4;
 /// Of a span without free slots: it is in no list.
 const FULL: u8 = 0xff;
 
-/// Spans of one class that have free slots. Its owner holds its lock.
+/// Lists kept whole.
+const LISTS: usize = 8;
+
+/// Lists and spans of one class that have free slots. Its owner holds its lock.
 #[derive(Debug)]
 pub(crate) struct Central {
+    /// Empty ones come last.
+    lists: [SlotList; LISTS],
     buckets: [SpanList; BUCKETS],
 }
 
 impl Central {
     pub(crate) const fn new() -> Self {
-        Central { buckets: [const { SpanList::new() }; BUCKETS] }
+        Central {
+            lists: [const { SlotList::new() }; LISTS],
+            buckets: [const { SpanList::new() }; BUCKETS],
+        }
+    }
+
+    /// A list of up to `want` slots, empty if there are none at all.
+    pub(crate) fn take_list(&mut self, arena: &Arena, want: u32) -> SlotList {
+        if let Some(list) = self.lists.iter_mut().rev().find(|list| !list.is_empty()) {
+            return list.split_off(want);
+        }
+        let mut list = SlotList::new();
+        self.take(arena, want, &mut list);
+        list
+    }
+
+    /// Keeps a list of at most `most` slots whole, or joins it to one that stays within `most`;
+    /// returns it if there is no place for it.
+    pub(crate) fn keep_list(&mut self, list: SlotList, most: u32) -> SlotList {
+        let short = |kept: &&mut SlotList| kept.len() + list.len() <= most;
+        let Some(place) = self.lists.iter_mut().find(short) else { return list };
+        if place.is_empty() {
+            *place = list;
+        } else {
+            place.prepend(list);
+        }
+        SlotList::new()
+    }
+
+    /// Takes a list out, the one kept longest; empty if there is none.
+    pub(crate) fn take_out_list(&mut self) -> SlotList {
+        self.lists.rotate_left(1);
+        self.lists.last_mut().map_or(SlotList::new(), SlotList::take_all)
+    }
+
+    /// All slots of the lists.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = *mut u8> {
+        self.lists.iter().flat_map(SlotList::iter)
     }
 
     /// All spans in it, with the list each is in.
@@ -34,8 +80,8 @@ impl Central {
         lists.flat_map(|(bucket, list)| list.iter(arena).map(move |page| (bucket, page)))
     }
 
-    /// Moves up to `want` slots to `to`.
-    pub(crate) fn take(&mut self, arena: &Arena, want: u32, to: &mut SlotList) {
+    /// Moves up to `want` slots of spans to `to`.
+    fn take(&mut self, arena: &Arena, want: u32, to: &mut SlotList) {
         while to.len() < want {
             let Some(page) = self.buckets.iter().rev().find_map(|list| list.first()) else {
                 return;
@@ -60,7 +106,7 @@ impl Central {
         let span = arena.span(page);
         let used = span.used.get();
         if used == 0 {
-            fatal(&["an object was freed twice: its span has none in use"]);
+            fatal(&["an object was freed that was freed before: its span has none in use"]);
         }
         // SAFETY: passed on to the caller.
         unsafe { slot::link(slot, span.free.get()) };

@@ -6,6 +6,7 @@ use crate::arena::Arena;
 use crate::central::bucket_of;
 use crate::heap::Heap;
 use crate::page_heap::PageHeap;
+use crate::small::span_of;
 use crate::slot::chain;
 use crate::snapshot::each_span;
 use crate::span::State;
@@ -19,7 +20,7 @@ pub struct Census {
     pub pages: usize,
     /// Free pages.
     pub free_pages: usize,
-    /// Slots and large objects that caches or the program have.
+    /// Slots and large objects that caches, lists kept whole, or the program have.
     pub used: usize,
 }
 
@@ -62,21 +63,27 @@ impl Heap {
 
     fn check_free_lists(&self, arena: &Arena, census: &Census) -> Result<(), Broken> {
         let page_heap = self.page_heap().lock();
-        let mut listed = 0;
+        let (mut listed, mut dirty) = (0, 0);
         for (bin, list) in page_heap.bins() {
             for page in list.iter(arena) {
                 let span = arena.span(page);
                 ensure(span.state() == State::Free, "a run in use is in a free list", page)?;
                 ensure(PageHeap::bin_of(span.pages.get()) == bin, "a free run's list", page)?;
+                ensure(span.dirty.get() <= span.pages.get(), "a free run's dirty pages", page)?;
                 listed += span.pages.get() as usize;
+                dirty += span.dirty.get() as usize;
             }
         }
         ensure(listed == census.free_pages, "free pages are not all listed", 0)?;
-        ensure(listed == page_heap.free_pages() as usize, "the count of free pages", 0)
+        ensure(listed == page_heap.free_pages() as usize, "the count of free pages", 0)?;
+        ensure(dirty == page_heap.dirty_pages() as usize, "the count of dirty pages", 0)
     }
 
     fn check_centrals(&self, arena: &Arena) -> Result<(), Broken> {
         for class in SizeClass::all() {
+            for slot in self.central(class).lock().slots() {
+                span_of(arena, slot, class);
+            }
             for (bucket, page) in self.central(class).lock().spans(arena) {
                 let span = arena.span(page);
                 ensure(span.state() == State::Small, "a central list's span", page)?;

@@ -10,7 +10,7 @@ use slabscope_wire::size_class::COUNT;
 use crate::ALIGN_MAX;
 use crate::arena::Arena;
 use crate::central::Central;
-use crate::class::class_of;
+use crate::class::{class_at_once, class_of};
 use crate::observer::Observer;
 use crate::page_heap::PageHeap;
 use crate::stack::IdleStacks;
@@ -81,13 +81,20 @@ impl Heap {
     ) -> *mut u8 {
         let Some(class) = class_of(size, align) else {
             return self
-                .alloc_large(size, align, observer)
+                .alloc_large(cache, size, align, observer)
                 .map_or(null_mut(), |(object, _)| object);
         };
-        match cache.bin(class).slots.pop() {
+        match cache.bin(class).take() {
             Some(slot) => slot,
             None => self.refill(cache, class, observer),
         }
+    }
+
+    /// As [`Heap::alloc`], if the cache has a slot at hand; else null, and nothing was done.
+    #[inline(always)]
+    pub fn alloc_at_once(cache: &mut ThreadCache, size: usize, align: usize) -> *mut u8 {
+        let Some(class) = class_at_once(size, align) else { return null_mut() };
+        cache.bin(class).take().unwrap_or(null_mut())
     }
 
     /// As [`Heap::alloc`], and all bytes are zero. Large objects cost no memory until they are
@@ -101,7 +108,7 @@ impl Heap {
         observer: &mut impl Observer,
     ) -> *mut u8 {
         if class_of(size, align).is_none() {
-            return self.alloc_large_zeroed(size, align, observer);
+            return self.alloc_large_zeroed(cache, size, align, observer);
         }
         let object = self.alloc(cache, size, align, observer);
         if !object.is_null() {
@@ -126,15 +133,31 @@ impl Heap {
     ) {
         let Some(class) = class_of(size, align) else {
             // SAFETY: passed on to the caller.
-            return unsafe { self.free_large(object, size, observer) };
+            return unsafe { self.free_large(cache, object, size, observer) };
         };
-        let bin = cache.bin(class);
-        if bin.is_full() {
-            // SAFETY: passed on to the caller.
-            return unsafe { self.overflow(cache, class, object, observer) };
-        }
         // SAFETY: passed on to the caller.
-        unsafe { bin.slots.push(object) };
+        if !unsafe { cache.bin(class).put(object) } {
+            // SAFETY: passed on to the caller.
+            unsafe { self.overflow(cache, class, object, observer) };
+        }
+    }
+
+    /// As [`Heap::dealloc`], if the cache has room at hand; else `false`, and nothing was done.
+    ///
+    /// # Safety
+    /// As [`Heap::dealloc`].
+    #[inline(always)]
+    pub unsafe fn dealloc_at_once(
+        cache: &mut ThreadCache,
+        object: *mut u8,
+        size: usize,
+        align: usize,
+    ) -> bool {
+        match class_at_once(size, align) {
+            // SAFETY: passed on to the caller.
+            Some(class) => unsafe { cache.bin(class).put(object) },
+            None => false,
+        }
     }
 
     /// Makes an object `new_size` bytes long where it lies, if its slot or the pages after it allow
@@ -158,6 +181,15 @@ impl Heap {
             (Some(old), Some(new)) => old == new,
             // SAFETY: passed on to the caller.
             (None, None) => unsafe { self.resize_large(object, size, new_size, observer) },
+            _ => false,
+        }
+    }
+
+    /// Whether [`Heap::resize_in_place`] would have nothing to do: both sizes have the same slot.
+    #[inline(always)]
+    pub fn same_slot(size: usize, new_size: usize, align: usize) -> bool {
+        match (class_at_once(size, align), class_at_once(new_size, align)) {
+            (Some(old), Some(new)) => old == new,
             _ => false,
         }
     }

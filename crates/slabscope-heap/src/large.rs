@@ -10,9 +10,7 @@ use crate::arena::Arena;
 use crate::heap::{Heap, is_served};
 use crate::observer::Observer;
 use crate::span::State;
-
-/// Runs of at least this many bytes give their memory back to the kernel as soon as they are free.
-const DISCARD_MIN: usize = 16 << 20;
+use crate::thread_cache::ThreadCache;
 
 /// Zeros are had from the kernel, not written, for objects of at least this many bytes.
 const ZERO_BY_KERNEL_MIN: usize = 256 << 10;
@@ -28,6 +26,7 @@ impl Heap {
     #[inline(never)]
     pub(crate) fn alloc_large(
         &self,
+        cache: &mut ThreadCache,
         size: usize,
         align: usize,
         observer: &mut impl Observer,
@@ -36,11 +35,17 @@ impl Heap {
         if !is_served(align) {
             return None;
         }
+        let kept = if align <= PAGE_SIZE { cache.take_large(pages) } else { None };
         let arena = self.arena()?;
+        if let Some(object) = kept {
+            arena.span(arena.page_of(object.addr())?).used.set(1);
+            return Some((object, false));
+        }
         self.free_deferred(arena, observer);
         let run = self.page_heap().lock().take(arena, pages, align, State::Large)?;
         let span = arena.span(run.first);
         span.class.set(SizeClass::LARGE.index() as u8);
+        span.used.set(1);
         if let Some(info) = span.info(run.first) {
             observer.span_alloc(info);
         }
@@ -51,11 +56,12 @@ impl Heap {
     #[inline(never)]
     pub(crate) fn alloc_large_zeroed(
         &self,
+        cache: &mut ThreadCache,
         size: usize,
         align: usize,
         observer: &mut impl Observer,
     ) -> *mut u8 {
-        let Some((object, zeroed)) = self.alloc_large(size, align, observer) else {
+        let Some((object, zeroed)) = self.alloc_large(cache, size, align, observer) else {
             return null_mut();
         };
         if zeroed {
@@ -81,12 +87,18 @@ impl Heap {
     #[inline(never)]
     pub(crate) unsafe fn free_large(
         &self,
+        cache: &mut ThreadCache,
         object: *mut u8,
         size: usize,
         observer: &mut impl Observer,
     ) {
         let Some(arena) = self.arena() else { return };
         let page = large_span(arena, object, size);
+        arena.span(page).used.set(0);
+        // SAFETY: the object is a whole span, and the caller gives it up.
+        if unsafe { cache.put_large(object, arena.span(page).pages.get()) } {
+            return;
+        }
         self.free_large_span(arena, page, observer);
     }
 
@@ -95,10 +107,7 @@ impl Heap {
         if let Some(info) = span.info(page) {
             observer.span_free(info);
         }
-        let len = span.pages.get() as usize * PAGE_SIZE;
-        // SAFETY: the span's pages lie in the arena's mapping, and its object is freed.
-        let zeroed = len >= DISCARD_MIN && unsafe { map::discard(arena.address(page), len) };
-        self.page_heap().lock().give_back(arena, page, zeroed);
+        self.free_run(arena, page, false);
     }
 
     /// Resizes where the object lies.
@@ -139,6 +148,7 @@ fn large_span(arena: &Arena, object: *mut u8, size: usize) -> u32 {
     let page = arena.page_of(object.addr()).unwrap_or(0);
     let span = arena.span(page);
     let fits = span.state() == State::Large
+        && span.used.get() == 1
         && arena.address(page).as_ptr() == object
         && pages_of(size) == Some(span.pages.get());
     if !fits {

@@ -23,10 +23,14 @@
 //! stacks come straight from the page heap. The shape is that of tcmalloc and of Go's runtime.
 #![no_std]
 
+#[cfg(test)]
+extern crate std;
+
 mod arena;
 mod central;
 mod check;
 mod class;
+mod decay;
 mod heap;
 mod large;
 mod observer;

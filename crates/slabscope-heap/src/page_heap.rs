@@ -2,6 +2,8 @@
 //!
 //! Short runs are kept in one list for each length, longer ones in one for each power of two.
 
+use slabscope_os::advise;
+
 use crate::PAGE_SIZE;
 use crate::arena::Arena;
 use crate::span::State;
@@ -19,6 +21,43 @@ const GROWTH_MIN: u32 = 128;
 /// The largest growth that nobody asked for, in pages.
 const GROWTH_MAX: u32 = 4096;
 
+/// Free pages that keep their memory, for the next who asks. With more than these it goes back to the
+/// kernel at once: no thread of ours is there to do it later.
+const DIRTY_MAX: u32 = pages(40 << 20);
+
+/// How many go back at a time, at least.
+pub(crate) const DIRTY_STEP: u32 = pages(4 << 20);
+
+/// The fewest pages of a run that are worth a call to the kernel.
+const DISCARD_MIN: u32 = pages(64 << 10);
+
+/// How many runs of each list are looked at for dirty ones.
+const LOOKS: usize = 16;
+
+/// Pages of a large kernel page.
+const LARGE_KERNEL_PAGE: u32 = pages(2 << 20);
+
+/// The arena's first pages have small kernel pages, as a small program should be small.
+const LARGE_FROM: u32 = pages(2 << 20);
+
+/// Growth for objects longer than this has small kernel pages, since they may be used sparsely.
+const LARGE_REQUEST_MAX: u32 = pages(128 << 20);
+
+/// Pages that get memory together, while kernel pages are small.
+const POPULATE: u32 = pages(128 << 10);
+
+const fn pages(bytes: usize) -> u32 {
+    (bytes / PAGE_SIZE) as u32
+}
+
+/// Pages taken out to be given back to the kernel: the run that begins at `first`, of which the first
+/// `pages` are dirty.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dirty {
+    pub(crate) first: u32,
+    pub(crate) pages: u32,
+}
+
 /// A run that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
@@ -35,6 +74,12 @@ pub(crate) struct PageHeap {
     some: u128,
     growth: u32,
     free_pages: u32,
+    /// Of these, those that may not read as zero.
+    dirty_pages: u32,
+    /// More dirty pages than this, and some go back to the kernel.
+    dirty_max: u32,
+    /// Pages below this have memory, or had it.
+    populated: u32,
 }
 
 fn bin_of(pages: u32) -> usize {
@@ -48,12 +93,20 @@ impl PageHeap {
             some: 0,
             growth: GROWTH_MIN,
             free_pages: 0,
+            dirty_pages: 0,
+            dirty_max: DIRTY_MAX,
+            populated: 0,
         }
     }
 
     /// Free pages there are.
     pub(crate) fn free_pages(&self) -> u32 {
         self.free_pages
+    }
+
+    /// Of these, those that keep memory.
+    pub(crate) fn dirty_pages(&self) -> u32 {
+        self.dirty_pages
     }
 
     /// All lists, with their numbers.
@@ -84,37 +137,43 @@ impl PageHeap {
             }
         };
         let len = arena.span(found).pages.get();
-        let zeroed = arena.span(found).zeroed.get();
+        let dirty = arena.span(found).dirty.get();
         self.remove(arena, found);
         let start = arena.address(found).addr().get();
         let skip = (start.next_multiple_of(align.max(PAGE_SIZE)) - start) / PAGE_SIZE;
         let (first, skip) = (found + skip as u32, skip as u32);
-        self.insert(arena, found, skip, zeroed);
-        self.insert(arena, first + pages, len - skip - pages, zeroed);
+        let behind = skip + pages;
+        self.insert(arena, found, skip, dirty.min(skip));
+        self.insert(arena, first + pages, len - behind, dirty.saturating_sub(behind));
         set(arena, first, pages, state);
-        Some(Run { first, zeroed: zeroed == 1 })
+        if state == State::Small {
+            self.populate(arena, first + pages);
+        }
+        Some(Run { first, zeroed: dirty <= skip })
     }
 
     /// Takes a run back and merges it with free neighbours.
     pub(crate) fn give_back(&mut self, arena: &Arena, first: u32, zeroed: bool) {
         let (mut first, mut pages) = (first, arena.span(first).pages.get());
-        let mut zeroed = u8::from(zeroed);
+        let mut dirty = if zeroed { 0 } else { pages };
         // The run must not look like one while a neighbour's record covers it.
         arena.span(first).set_state(State::None);
         let next = first + pages;
         if next < arena.pages() && arena.span(next).state() == State::Free {
-            zeroed &= arena.span(next).zeroed.get();
+            let more = arena.span(next).dirty.get();
+            dirty = if more > 0 { pages + more } else { dirty };
             pages += arena.span(next).pages.get();
             self.remove(arena, next);
         }
         let previous = arena.first_of(first - 1);
         if arena.span(previous).state() == State::Free {
-            zeroed &= arena.span(previous).zeroed.get();
-            pages += arena.span(previous).pages.get();
+            let before = arena.span(previous);
+            dirty = if dirty > 0 { before.pages.get() + dirty } else { before.dirty.get() };
+            pages += before.pages.get();
             self.remove(arena, previous);
             first = previous;
         }
-        self.insert(arena, first, pages, zeroed);
+        self.insert(arena, first, pages, dirty);
     }
 
     /// Gives the last pages of a run in use back, so that `keep` stay.
@@ -139,9 +198,10 @@ impl PageHeap {
                 return false;
             }
         }
-        let (free, zeroed) = (arena.span(next).pages.get(), arena.span(next).zeroed.get());
+        let (free, dirty) = (arena.span(next).pages.get(), arena.span(next).dirty.get());
         self.remove(arena, next);
-        self.insert(arena, next + missing, free - missing, zeroed);
+        let behind = next + missing;
+        self.insert(arena, behind, free - missing, dirty.saturating_sub(missing));
         set(arena, first, want, state);
         true
     }
@@ -165,10 +225,16 @@ impl PageHeap {
     /// Makes at least `pages` new pages usable; they become a free run, or the end of one.
     fn grow(&mut self, arena: &Arena, pages: u32) -> Option<()> {
         let chunk = self.growth.max(pages);
+        let end = (arena.bounds().0 + chunk).next_multiple_of(LARGE_KERNEL_PAGE);
+        let chunk = end.saturating_sub(arena.bounds().0).max(chunk);
         let (first, pages) = match arena.grow(chunk) {
             Some(first) => (first, chunk),
             None => (arena.grow(pages)?, pages),
         };
+        if first >= LARGE_FROM && pages <= LARGE_REQUEST_MAX {
+            // SAFETY: the pages were just made usable, and are ours.
+            unsafe { advise::large_pages(arena.address(first), pages as usize * PAGE_SIZE) };
+        }
         self.growth = (self.growth * 2).min(GROWTH_MAX);
         // As a run in use for a moment, so that it merges with what ends just below.
         set(arena, first, pages, State::Large);
@@ -176,12 +242,57 @@ impl PageHeap {
         Some(())
     }
 
-    fn insert(&mut self, arena: &Arena, first: u32, pages: u32, zeroed: u8) {
+    /// Gives memory to the pages below `end`, and some more, unless large kernel pages do it better.
+    fn populate(&mut self, arena: &Arena, end: u32) {
+        if end <= self.populated || end > LARGE_FROM {
+            return;
+        }
+        let start = self.populated.max(1);
+        let (bottom, _) = arena.bounds();
+        let end = end.next_multiple_of(POPULATE).min(bottom);
+        // What lies between may be in use; having memory changes nothing for it.
+        let len = (end - start) as usize * PAGE_SIZE;
+        // SAFETY: the pages are usable, by the bounds.
+        unsafe { advise::populate(arena.address(start), len) };
+        self.populated = end;
+    }
+
+    /// Takes pages that may be dirty out of the largest runs, if there are more than `keep` in all,
+    /// to be given back as zeroed when the kernel has had them. `None` when there are few, or only
+    /// in runs too short to be worth it.
+    pub(crate) fn take_dirty(&mut self, arena: &Arena, keep: u32) -> Option<Dirty> {
+        let excess = self.dirty_pages.checked_sub(keep).filter(|&pages| pages > 0)?;
+        let found = self.bins.iter().skip(bin_of(DISCARD_MIN)).rev().find_map(|list| {
+            list.iter(arena).take(LOOKS).find(|&run| arena.span(run).dirty.get() >= DISCARD_MIN)
+        })?;
+        let (len, dirty) = (arena.span(found).pages.get(), arena.span(found).dirty.get());
+        self.remove(arena, found);
+        // From the end: what is taken is taken from the beginning.
+        let pages = excess.max(DISCARD_MIN).min(dirty);
+        let kept = dirty - pages;
+        self.insert(arena, found, kept, kept);
+        let first = found + kept;
+        set(arena, first, len - kept, State::Large);
+        Some(Dirty { first, pages })
+    }
+
+    /// Whether there are so many dirty pages that some should go back.
+    pub(crate) fn is_too_dirty(&self) -> bool {
+        self.dirty_pages > self.dirty_max
+    }
+
+    /// Notes that as many went back as could.
+    pub(crate) fn set_dirty_max(&mut self) {
+        self.dirty_max = DIRTY_MAX.max(self.dirty_pages + DIRTY_STEP);
+    }
+
+    fn insert(&mut self, arena: &Arena, first: u32, pages: u32, dirty: u32) {
         if pages == 0 {
             return;
         }
         set(arena, first, pages, State::Free);
-        arena.span(first).zeroed.set(zeroed);
+        arena.span(first).dirty.set(dirty);
+        self.dirty_pages += dirty;
         let bin = bin_of(pages);
         if let Some(list) = self.bins.get_mut(bin) {
             list.push(arena, first);
@@ -200,6 +311,7 @@ impl PageHeap {
             }
         }
         self.free_pages -= span.pages.get();
+        self.dirty_pages -= span.dirty.get();
         span.set_state(State::None);
     }
 }

@@ -59,6 +59,7 @@ impl Heap {
             }
             None => {
                 span.class.set(SizeClass::LARGE.index() as u8);
+                span.used.set(1);
                 set(arena, page, pages, State::Large);
             }
         }

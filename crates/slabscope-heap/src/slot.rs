@@ -4,7 +4,7 @@ use core::ptr::null_mut;
 
 /// A stack of free slots, owned by whoever has the value.
 ///
-/// Invariant: each slot in it is at least eight bytes long, aligned to eight, and nobody else's.
+/// Invariant: `len` slots, each at least eight bytes long, aligned to eight, and nobody else's.
 #[derive(Debug)]
 pub(crate) struct SlotList {
     head: *mut u8,
@@ -19,9 +19,35 @@ impl SlotList {
         SlotList { head: null_mut(), len: 0 }
     }
 
+    /// The list of `len` slots that begins at `head`.
+    ///
+    /// # Safety
+    /// They are linked, end with null, and are the caller's to give.
+    #[inline]
+    pub(crate) unsafe fn from_parts(head: *mut u8, len: u32) -> Self {
+        SlotList { head, len }
+    }
+
+    /// The first slot and how many there are.
+    #[inline]
+    pub(crate) fn into_parts(self) -> (*mut u8, u32) {
+        (self.head, self.len)
+    }
+
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Leaves it empty.
+    #[inline]
+    pub(crate) fn take_all(&mut self) -> Self {
+        core::mem::replace(self, SlotList::new())
     }
 
     /// Takes a slot in.
@@ -33,7 +59,7 @@ impl SlotList {
         // SAFETY: passed on to the caller.
         unsafe { link(slot, self.head) };
         self.head = slot;
-        self.len = self.len.wrapping_add(1);
+        self.len += 1;
     }
 
     /// Gives the slot that was taken in last.
@@ -45,8 +71,46 @@ impl SlotList {
         let slot = self.head;
         // SAFETY: the slot is in the list, so its first word is a link, by the invariant.
         self.head = unsafe { next(slot) };
-        self.len = self.len.wrapping_sub(1);
+        self.len -= 1;
         Some(slot)
+    }
+
+    /// Takes the first `count` slots off, or all if there are no more. Walks along those it takes,
+    /// unless it takes all.
+    pub(crate) fn split_off(&mut self, count: u32) -> Self {
+        if count >= self.len {
+            return self.take_all();
+        }
+        let Some(mut last) = (count > 0).then_some(self.head) else { return SlotList::new() };
+        for _ in 1..count {
+            // SAFETY: fewer than `len` links lead from slot to slot.
+            last = unsafe { next(last) };
+        }
+        let taken = SlotList { head: self.head, len: count };
+        // SAFETY: `last` is the last of those taken; another one follows it.
+        unsafe {
+            self.head = next(last);
+            link(last, null_mut());
+        }
+        self.len -= count;
+        taken
+    }
+
+    /// Puts all slots of `first` in. Walks along them.
+    pub(crate) fn prepend(&mut self, first: SlotList) {
+        let (head, len) = first.into_parts();
+        if len == 0 {
+            return;
+        }
+        let mut last = head;
+        for _ in 1..len {
+            // SAFETY: `len - 1` links lead from slot to slot, by the invariant.
+            last = unsafe { next(last) };
+        }
+        // SAFETY: as above.
+        unsafe { link(last, self.head) };
+        self.head = head;
+        self.len += len;
     }
 
     /// The slots in it.
@@ -70,7 +134,7 @@ pub(crate) unsafe fn chain(head: *mut u8) -> impl Iterator<Item = *mut u8> {
 ///
 /// # Safety
 /// The slot is a whole free slot, at least eight bytes long and aligned to eight.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn link(slot: *mut u8, next: *mut u8) {
     // SAFETY: passed on to the caller.
     unsafe { slot.cast::<*mut u8>().write(next) };
@@ -80,8 +144,35 @@ pub(crate) unsafe fn link(slot: *mut u8, next: *mut u8) {
 ///
 /// # Safety
 /// The slot is free and was linked.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn next(slot: *mut u8) -> *mut u8 {
     // SAFETY: passed on to the caller.
     unsafe { slot.cast::<*mut u8>().read() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn lists_are_cut_and_joined() {
+        let mut words = [0_u64; 10];
+        let mut list = SlotList::new();
+        for word in &mut words {
+            // SAFETY: the words are ours, each in the list once.
+            unsafe { list.push((&raw mut *word).cast()) };
+        }
+        let all: Vec<_> = list.iter().collect();
+        let mut first = list.split_off(4);
+        assert_eq!((first.len(), list.len()), (4, 6));
+        assert!(first.iter().chain(list.iter()).eq(all.iter().copied()));
+        assert!(first.split_off(0).is_empty());
+        list.prepend(first);
+        list.prepend(SlotList::new());
+        assert!(list.iter().eq(all.iter().copied()) && list.len() == 10);
+        assert_eq!(list.split_off(11).len(), 10);
+        assert!(list.is_empty() && list.pop().is_none());
+    }
 }

@@ -1,5 +1,7 @@
 //! Slots on their way between thread caches and central lists, and the spans they come from.
 
+use core::ptr::null_mut;
+
 use slabscope_os::fatal;
 use slabscope_os::lock::Lock;
 use slabscope_wire::size_class::SizeClass;
@@ -7,15 +9,17 @@ use slabscope_wire::size_class::SizeClass;
 use crate::PAGE_SIZE;
 use crate::arena::Arena;
 use crate::central::{self, Central};
-use crate::class::slots_of;
+use crate::class::{pages_of_span, slots_of};
 use crate::heap::Heap;
 use crate::observer::Observer;
 use crate::slot::SlotList;
 use crate::span::State;
-use crate::thread_cache::ThreadCache;
+use crate::span_list::SpanList;
+use crate::thread_cache::{ThreadCache, batch_of};
 
 impl Heap {
-    /// A slot of `class` when the cache has none, and more for the cache; null without memory.
+    /// A slot of `class` when the cache's first list has none, and more for the cache; null without
+    /// memory.
     #[cold]
     #[inline(never)]
     pub(crate) fn refill(
@@ -24,23 +28,25 @@ impl Heap {
         class: SizeClass,
         observer: &mut impl Observer,
     ) -> *mut u8 {
-        let Some(arena) = self.arena() else { return core::ptr::null_mut() };
-        self.free_deferred(arena, observer);
         let bin = cache.bin(class);
-        let want = bin.want(class);
+        if bin.take_spare() {
+            return bin.take().unwrap_or(null_mut());
+        }
+        let Some(arena) = self.arena() else { return null_mut() };
+        self.free_deferred(arena, observer);
+        bin.grow(batch_of(class));
         loop {
-            self.central(class).lock().take(arena, want, &mut bin.slots);
-            if let Some(slot) = bin.slots.pop() {
-                return slot;
+            let list = self.central(class).lock().take_list(arena, bin.batch());
+            if !list.is_empty() {
+                bin.fill(list);
+                return bin.take().unwrap_or(null_mut());
             }
-            let Some(page) = self.new_span(arena, class, observer) else {
-                return core::ptr::null_mut();
-            };
+            let Some(page) = self.new_span(arena, class, observer) else { return null_mut() };
             self.central(class).lock().add(arena, page);
         }
     }
 
-    /// Keeps a slot that the cache has no room for, or makes room.
+    /// Keeps a slot that the cache's first list has no room for.
     ///
     /// # Safety
     /// The slot is a slot of `class` that the caller gives up.
@@ -54,41 +60,83 @@ impl Heap {
         observer: &mut impl Observer,
     ) {
         let bin = cache.bin(class);
+        let full = bin.make_room(class);
         // SAFETY: passed on to the caller.
-        unsafe { bin.slots.push(slot) };
-        let excess = bin.excess(class);
-        self.give_back(class, &mut bin.slots, excess, observer);
+        let _kept = unsafe { bin.put(slot) };
+        debug_assert!(_kept, "there was room for it");
+        self.give_back(class, full, observer);
     }
 
     /// Gives all slots of a cache back, for its thread's end.
     pub fn flush(&self, cache: &mut ThreadCache, observer: &mut impl Observer) {
+        let Some(arena) = self.arena() else { return };
         for class in SizeClass::all() {
-            let slots = &mut cache.bin(class).slots;
-            let all = slots.len();
-            self.give_back(class, slots, all, observer);
+            let bin = cache.bin(class);
+            let (first, second) = (bin.take_first(), bin.take_second());
+            self.give_back(class, second, observer);
+            self.give_back(class, first, observer);
         }
-        if let Some(arena) = self.arena() {
-            self.free_deferred(arena, observer);
+        while let Some(object) = cache.take_any_large() {
+            let page = arena.page_of(object.addr()).unwrap_or(0);
+            self.free_large_span(arena, page, observer);
         }
+        self.free_deferred(arena, observer);
     }
 
-    /// Gives `count` of `slots` back to the central list, and spans that empty to the page heap.
-    fn give_back(
+    /// Gives all slots that are kept in lists back to their spans, spans that empty to the page heap,
+    /// and the memory of all free pages to the kernel.
+    pub fn trim(&self, observer: &mut impl Observer) {
+        let Some(arena) = self.arena() else { return };
+        for class in SizeClass::all() {
+            loop {
+                let list = self.central(class).lock().take_out_list();
+                if list.is_empty() {
+                    break;
+                }
+                self.give_back_to_spans(arena, class, list, observer);
+            }
+        }
+        self.discard_free(arena, 0);
+    }
+
+    /// Gives a list back to the central list.
+    fn give_back(&self, class: SizeClass, list: SlotList, observer: &mut impl Observer) {
+        if list.is_empty() {
+            return;
+        }
+        let Some(arena) = self.arena() else { return };
+        // One of each list is looked at, the others when they go back to their spans.
+        if let Some(slot) = list.iter().next() {
+            span_of(arena, slot, class);
+        }
+        let mut central = self.central(class).lock();
+        let rest = central.keep_list(list, batch_of(class));
+        if rest.is_empty() {
+            return;
+        }
+        // What is given back last is the first to be used again: the oldest makes room for it.
+        let oldest = central.take_out_list();
+        let rest = central.keep_list(rest, batch_of(class));
+        drop(central);
+        self.give_back_to_spans(arena, class, oldest, observer);
+        self.give_back_to_spans(arena, class, rest, observer);
+    }
+
+    /// Gives slots back to their spans, and spans that empty to the page heap.
+    fn give_back_to_spans(
         &self,
+        arena: &Arena,
         class: SizeClass,
-        slots: &mut SlotList,
-        count: u32,
+        mut slots: SlotList,
         observer: &mut impl Observer,
     ) {
-        let Some(arena) = self.arena() else { return };
-        if count == 0 {
+        if slots.is_empty() {
             return;
         }
         // Spans that empty, linked through their records.
-        let mut emptied = crate::span_list::SpanList::new();
+        let mut emptied = SpanList::new();
         let mut central = self.central(class).lock();
-        for _ in 0..count {
-            let Some(slot) = slots.pop() else { break };
+        while let Some(slot) = slots.pop() {
             let page = span_of(arena, slot, class);
             // SAFETY: the slot was in the list, so it is free and nobody else's; it lies in this
             // span.
@@ -129,7 +177,7 @@ impl Heap {
         class: SizeClass,
         observer: &mut impl Observer,
     ) -> Option<u32> {
-        let pages = class.span_pages() as u32;
+        let pages = pages_of_span(class);
         let run = self.page_heap().lock().take(arena, pages, PAGE_SIZE, State::Small)?;
         let span = arena.span(run.first);
         central::prepare(span, class, slots_of(class));
@@ -144,7 +192,7 @@ impl Heap {
         if let Some(info) = arena.span(page).info(page) {
             observer.span_free(info);
         }
-        self.page_heap().lock().give_back(arena, page, false);
+        self.free_run(arena, page, false);
     }
 
     pub(crate) fn central(&self, class: SizeClass) -> &Lock<Central> {
@@ -161,11 +209,13 @@ impl Heap {
 pub(crate) fn span_of(arena: &Arena, slot: *mut u8, class: SizeClass) -> u32 {
     let page = arena.page_of(slot.addr()).map_or(0, |page| arena.first_of(page));
     let span = arena.span(page);
-    let offset = slot.addr().wrapping_sub(arena.address(page).addr().get());
+    // A span is far below four gigabytes long, and 32 bits are divided faster.
+    let offset = slot.addr().wrapping_sub(arena.address(page).addr().get()) as u32;
+    let slot_size = (class.slot_size() as u32).max(1);
     let fits = span.state() == State::Small
         && span.class() == class
-        && offset.is_multiple_of(class.slot_size().max(1))
-        && offset / class.slot_size().max(1) < span.carved.get() as usize;
+        && offset.is_multiple_of(slot_size)
+        && offset / slot_size < span.carved.get();
     if !fits {
         fatal(&[
             "an object was freed that is not one of this heap, was freed before, ",

@@ -3,6 +3,7 @@
 use core::ptr::NonNull;
 
 use slabscope_os::map;
+use slabscope_wire::size_class::SizeClass;
 
 use crate::PAGE_SIZE;
 use crate::arena::Arena;
@@ -103,6 +104,11 @@ impl Heap {
         let Some(mut free) = FreeBits::new(arena) else { return false };
         for slot in caches.flat_map(ThreadCache::slots) {
             free.set(slot);
+        }
+        for class in SizeClass::all() {
+            for slot in self.central(class).lock().slots() {
+                free.set(slot);
+            }
         }
         let deferred = self.deferred.load(core::sync::atomic::Ordering::Acquire);
         // SAFETY: the list only grows at its head, and nobody takes it meanwhile.

@@ -34,9 +34,12 @@ pub(crate) struct Span {
     pub(crate) next: Number,
     pub(crate) previous: Number,
     pub(crate) pages: Number,
+    /// Of a free run: all bytes from this page of it on read as zero.
+    pub(crate) dirty: Number,
     /// Slots there are.
     pub(crate) slots: Number,
-    /// Slots that somebody has: a cache or the program.
+    /// Slots that are not in the span: a cache, a list or the program has them. Of a large object: 1
+    /// while the program has it.
     pub(crate) used: Number,
     /// Slots that were ever given out; the others were never touched.
     pub(crate) carved: Number,
@@ -44,8 +47,6 @@ pub(crate) struct Span {
     pub(crate) free: Address,
     state: Small,
     pub(crate) class: Small,
-    /// Of a free run: 1 when all its bytes read as zero.
-    pub(crate) zeroed: Small,
     /// In which list of the central list it is; see `central`.
     pub(crate) bucket: Small,
 }

@@ -143,6 +143,6 @@ impl Heap {
         if let Some(info) = arena.span(page).info(page) {
             observer.span_free(info);
         }
-        self.page_heap().lock().give_back(arena, page, false);
+        self.free_run(arena, page, false);
     }
 }

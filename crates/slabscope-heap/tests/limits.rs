@@ -28,6 +28,7 @@ fn a_full_heap_gives_null_and_recovers() {
             unsafe { heap.dealloc(&mut cache, object, size, 8, &mut ()) };
         }
         heap.flush(&mut cache, &mut ());
+        heap.trim(&mut ());
         assert_eq!(heap.check().unwrap().used, 0);
     }
 }
@@ -66,6 +67,7 @@ fn every_alignment_is_served() {
         }
     }
     heap.flush(&mut cache, &mut ());
+    heap.trim(&mut ());
     assert_eq!(heap.check().unwrap().used, 0);
 }
 
@@ -111,6 +113,7 @@ fn large_objects_grow_and_shrink_where_they_lie() {
         heap.dealloc(&mut cache, object, 40_000, 8, &mut ());
         heap.dealloc(&mut cache, behind, 50_000, 8, &mut ());
     }
+    heap.flush(&mut cache, &mut ());
     assert_eq!(heap.check().unwrap().used, 0);
 }
 
@@ -165,4 +168,5 @@ fn misuse_in_a_child() {
         }
     }
     heap.flush(&mut cache, &mut ());
+    heap.trim(&mut ());
 }

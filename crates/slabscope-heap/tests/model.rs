@@ -14,6 +14,7 @@ enum Op {
     FreeReentrant { which: usize },
     Resize { which: usize, new_size: usize },
     Flush,
+    Trim,
     AllocStack { size: usize },
     FreeStack { which: usize },
 }
@@ -40,6 +41,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => any::<usize>().prop_map(|which| Op::FreeReentrant { which }),
         3 => (any::<usize>(), size()).prop_map(|(which, new_size)| Op::Resize { which, new_size }),
         1 => Just(Op::Flush),
+        1 => Just(Op::Trim),
         1 => (1_usize..200_000).prop_map(|size| Op::AllocStack { size }),
         1 => any::<usize>().prop_map(|which| Op::FreeStack { which }),
     ]
@@ -120,6 +122,7 @@ impl Model {
             }
             Op::Resize { which, new_size } => self.resize(which, new_size),
             Op::Flush => self.heap.flush(&mut self.cache, &mut self.spans),
+            Op::Trim => self.heap.trim(&mut self.spans),
             Op::AllocStack { size } => {
                 let stack = self.heap.alloc_stack(size, &mut self.spans).unwrap();
                 assert!(stack.size.is_power_of_two() && stack.size >= size);
@@ -228,6 +231,8 @@ proptest! {
             unsafe { model.heap.dealloc(&mut model.cache, address, size, align, &mut model.spans) };
         }
         model.heap.flush(&mut model.cache, &mut model.spans);
+        model.compare();
+        model.heap.trim(&mut model.spans);
         model.compare();
         let left = model.heap.check().unwrap();
         prop_assert_eq!(left.used, 0);

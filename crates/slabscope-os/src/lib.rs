@@ -4,6 +4,7 @@
 //! and leaves `errno` as it was.
 #![no_std]
 
+pub mod advise;
 pub mod barrier;
 pub mod clock;
 pub mod cpu;

@@ -56,9 +56,9 @@ impl SizeClass {
     #[inline]
     pub const fn of_size(size: usize) -> Option<Self> {
         if size <= 1024 {
-            Some(SizeClass(SMALL[size.div_ceil(8)]))
+            Some(SizeClass(SMALL[(size + 7) >> 3]))
         } else if size <= SIZE_MAX {
-            Some(SizeClass(MEDIUM[(size - 1024).div_ceil(128)]))
+            Some(SizeClass(MEDIUM[(size - 1024 + 127) >> 7]))
         } else {
             None
         }

@@ -2,8 +2,10 @@
 
 use core::alloc::{GlobalAlloc, Layout};
 
+use slabscope_heap::{Heap, PAGE_SIZE};
+
 use crate::door::{self, Access};
-use crate::{HEAP, reentrant, tls, traced};
+use crate::{HEAP, reentrant, safepoint, tls, traced};
 
 /// The allocator. Make it the program's with one line:
 ///
@@ -33,7 +35,10 @@ unsafe impl GlobalAlloc for Slabscope {
             Ok(()) => {
                 // SAFETY: the thread is BUSY and its own (invariant 2).
                 let cache = unsafe { thread.cache() };
-                let object = HEAP.alloc(cache, layout.size(), layout.align(), &mut ());
+                let object = Heap::alloc_at_once(cache, layout.size(), layout.align());
+                if object.is_null() {
+                    return alloc_rest(thread, layout);
+                }
                 thread.leave();
                 object
             }
@@ -47,9 +52,14 @@ unsafe impl GlobalAlloc for Slabscope {
             Ok(()) => {
                 // SAFETY: the thread is BUSY and its own (invariant 2).
                 let cache = unsafe { thread.cache() };
+                let (size, align) = (layout.size(), layout.align());
                 // SAFETY: the object and its layout are the caller's, by the trait's contract.
-                unsafe { HEAP.dealloc(cache, object, layout.size(), layout.align(), &mut ()) };
-                thread.leave();
+                if unsafe { Heap::dealloc_at_once(cache, object, size, align) } {
+                    thread.leave();
+                } else {
+                    // SAFETY: as above.
+                    unsafe { dealloc_rest(thread, object, layout) };
+                }
             }
             // SAFETY: passed on to the caller.
             Err(before) => unsafe { dealloc_slow(thread, before, object, layout) },
@@ -72,8 +82,15 @@ unsafe impl GlobalAlloc for Slabscope {
 
     #[inline]
     unsafe fn realloc(&self, object: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // A heap that would have nothing to do need not be asked: as long as no trace wants to know,
+        // this is no operation at all.
+        let slot_stays = Heap::same_slot(layout.size(), new_size, layout.align());
+        if slot_stays && safepoint::mode() == 0 {
+            return object;
+        }
+        let may_stay = slot_stays || layout.size() > PAGE_SIZE;
         // SAFETY: passed on to the caller.
-        if unsafe { resize_in_place(object, layout, new_size) } {
+        if may_stay && unsafe { resize_in_place(object, layout, new_size) } {
             return object;
         }
         // SAFETY: the trait's contract makes the new size valid for the alignment. Each of the three
@@ -88,6 +105,31 @@ unsafe impl GlobalAlloc for Slabscope {
             new
         }
     }
+}
+
+/// What [`Slabscope::alloc`] does when the cache has nothing at hand; the thread is BUSY.
+#[cold]
+#[inline(never)]
+fn alloc_rest(thread: &tls::Thread, layout: Layout) -> *mut u8 {
+    // SAFETY: the thread is BUSY and its own (invariant 2).
+    let cache = unsafe { thread.cache() };
+    let object = HEAP.alloc(cache, layout.size(), layout.align(), &mut ());
+    thread.leave();
+    object
+}
+
+/// What [`Slabscope::dealloc`] does when the cache has no room at hand; the thread is BUSY.
+///
+/// # Safety
+/// As `GlobalAlloc::dealloc`.
+#[cold]
+#[inline(never)]
+unsafe fn dealloc_rest(thread: &tls::Thread, object: *mut u8, layout: Layout) {
+    // SAFETY: the thread is BUSY and its own (invariant 2).
+    let cache = unsafe { thread.cache() };
+    // SAFETY: passed on to the caller.
+    unsafe { HEAP.dealloc(cache, object, layout.size(), layout.align(), &mut ()) };
+    thread.leave();
 }
 
 #[inline]

@@ -96,7 +96,7 @@ impl Registry {
 }
 
 /// The mode, as an operation sees it.
-#[inline]
+#[inline(always)]
 pub(crate) fn mode() -> u8 {
     MODE.load(Ordering::Relaxed)
 }

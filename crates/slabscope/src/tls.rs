@@ -31,7 +31,7 @@ std::thread_local! {
 }
 
 /// Runs `f` on the calling thread's state.
-#[inline]
+#[inline(always)]
 pub(crate) fn with<R>(f: impl FnOnce(&Thread) -> R) -> R {
     THREAD.with(f)
 }
@@ -88,7 +88,7 @@ impl Thread {
 
     /// Enters an operation. `Ok` when it may go ahead at once; else the state from before, and the
     /// operation goes through [`door`](crate::door).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter(&self) -> Result<(), u8> {
         let before = self.state.load(Ordering::Relaxed);
         let mode = self.mark_busy();
@@ -97,7 +97,7 @@ impl Thread {
 
     /// Stores BUSY, then loads the mode. The safepoint stores the mode, has every CPU pass a
     /// barrier, then loads the states: so it sees BUSY, or this sees the mode.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn mark_busy(&self) -> u8 {
         self.state.store(BUSY, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
@@ -105,7 +105,7 @@ impl Thread {
     }
 
     /// Leaves an operation.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn leave(&self) {
         self.state.store(IDLE, Ordering::Release);
     }
@@ -124,7 +124,7 @@ impl Thread {
     ///
     /// # Safety
     /// Invariant 2 allows the caller to touch it, and no other reference to it is in use.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::mut_from_ref, reason = "invariant 2 makes the reference exclusive")]
     pub(crate) unsafe fn cache(&self) -> &mut ThreadCache {
         // SAFETY: passed on to the caller.

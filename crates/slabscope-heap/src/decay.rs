@@ -1,0 +1,41 @@
+//! Giving the memory of free pages back to the kernel.
+//!
+//! A program that allocates nothing calls nobody, and there is no thread of ours that could look after
+//! it: so what is too much goes back when it is freed.
+
+use slabscope_os::map;
+
+use crate::PAGE_SIZE;
+use crate::arena::Arena;
+use crate::heap::Heap;
+use crate::page_heap::DIRTY_STEP;
+
+impl Heap {
+    /// Gives a run that nobody uses any more back to the page heap, and memory to the kernel if there
+    /// is too much of it.
+    pub(crate) fn free_run(&self, arena: &Arena, page: u32, zeroed: bool) {
+        let mut page_heap = self.page_heap().lock();
+        page_heap.give_back(arena, page, zeroed);
+        if page_heap.is_too_dirty() {
+            let keep = page_heap.dirty_pages().saturating_sub(DIRTY_STEP);
+            drop(page_heap);
+            self.discard_free(arena, keep);
+        }
+    }
+
+    /// Gives memory back to the kernel until free pages keep no more than `keep` pages of it, as far as
+    /// their runs are worth it. Without the lock while the kernel works.
+    pub(crate) fn discard_free(&self, arena: &Arena, keep: u32) {
+        loop {
+            let Some(run) = self.page_heap().lock().take_dirty(arena, keep) else { break };
+            let len = run.pages as usize * PAGE_SIZE;
+            // SAFETY: the run was free and is ours until it is given back.
+            let zeroed = unsafe { map::discard(arena.address(run.first), len) };
+            self.page_heap().lock().give_back(arena, run.first, zeroed);
+            if !zeroed {
+                break;
+            }
+        }
+        self.page_heap().lock().set_dirty_max();
+    }
+}

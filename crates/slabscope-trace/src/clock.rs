@@ -15,6 +15,11 @@ impl Clock {
         Clock { tick_ns: 1.0 / (ticks_per_second as f64 / 1e9) }
     }
 
+    /// Whether a tick is a nanosecond. Then less than 2⁵³ ticks are as many nanoseconds.
+    pub(crate) fn is_nanoseconds(self) -> bool {
+        self.tick_ns == 1.0
+    }
+
     /// The time `ticks` stand for.
     ///
     /// Times must equal Go's, so this is a product of floats cut to an integer, and what does not
@@ -24,17 +29,6 @@ impl Clock {
         const LIMIT: f64 = 9_223_372_036_854_775_808.0;
         let ns = ticks as f64 * self.tick_ns;
         Time(if (-LIMIT..LIMIT).contains(&ns) { ns as i64 } else { i64::MIN })
-    }
-}
-
-impl Clock {
-    /// The same for times of less than four seconds, and faster; `None` for others.
-    #[inline]
-    pub(crate) fn short(self, ticks: u64) -> Option<u32> {
-        if self.tick_ns == 1.0 {
-            return u32::try_from(ticks).ok();
-        }
-        u32::try_from(self.time(ticks).0).ok()
     }
 }
 
@@ -75,10 +69,8 @@ mod tests {
         assert_eq!(Clock::from_frequency(0).time(0), Time(i64::MIN));
         let nanoseconds = Clock::from_frequency(1_000_000_000);
         assert_eq!(nanoseconds.time(u64::MAX), Time(i64::MIN));
-        for (clock, ticks) in [(go, 3), (thirds, 3), (nanoseconds, 1 << 31), (go, u64::MAX)] {
-            let time = clock.time(ticks).0;
-            assert_eq!(clock.short(ticks).map(i64::from), (time >= 0).then_some(time));
-        }
+        assert_eq!(nanoseconds.time(u32::MAX.into()), Time(u32::MAX.into()));
+        assert_eq!([go, thirds, nanoseconds].map(Clock::is_nanoseconds), [false, false, true]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::plain::Plain;
+use super::plain::{Plain, decode_short};
 use super::{Checked, Events};
 use crate::clock::Clock;
 use crate::cursor::{Cursor, Place};
@@ -11,7 +11,7 @@ use crate::generation::ThreadBatches;
 use crate::id::Time;
 
 /// How many events are decoded at a time.
-const BLOCK: usize = 256;
+const BLOCK: usize = 128;
 
 /// A thread's place in a generation, and the plain events that come next on it.
 #[derive(Debug)]
@@ -20,7 +20,9 @@ pub(super) struct Lane {
     number: Option<u16>,
     /// Stands after the decoded events.
     cursor: Cursor,
-    events: Vec<Plain>,
+    events: Box<[Plain]>,
+    /// How many of the events there are.
+    len: usize,
     /// Those that some of the events stand for.
     checked: VecDeque<Checked>,
     /// The first of the events that was not taken.
@@ -61,7 +63,8 @@ impl Lane {
         Ok(Lane {
             number,
             cursor,
-            events: Vec::with_capacity(BLOCK),
+            events: vec![Plain::NOTHING; BLOCK].into(),
+            len: 0,
             checked: VecDeque::new(),
             at: 0,
             ready: 0,
@@ -106,67 +109,66 @@ impl Lane {
     /// what follows it can be read.
     #[inline(never)]
     fn refill(&mut self, thread: &ThreadBatches<'_>, clock: Clock) {
-        let kept = self.events.last().copied();
-        self.events.clear();
-        self.events.extend(kept);
+        if self.len > 1 {
+            self.events[0] = self.events[self.len - 1];
+            self.len = 1;
+        }
         self.first = self.last;
         self.at = 0;
         self.then = loop {
-            if let Some(lane) = self.number {
-                self.decode_short(thread, clock, lane);
-            }
-            if self.events.len() >= BLOCK {
+            self.decode_short(thread, clock);
+            if self.len == BLOCK {
+                self.ready = self.len - 1;
                 break Then::More;
             }
             let place = self.cursor.place();
             match self.cursor.advance(&thread.batches, clock) {
                 Ok(true) => {}
-                Ok(false) => break Then::Nothing,
-                Err(_) => break Then::Hard(self.events.last().map_or(Time(0), |event| event.time)),
+                Ok(false) => {
+                    self.ready = self.len;
+                    break Then::Nothing;
+                }
+                Err(_) => {
+                    self.ready = self.len.saturating_sub(1);
+                    break Then::Hard(self.events[self.ready].time);
+                }
             }
-            let raw = &self.cursor.event;
-            let plain = self.number.and_then(|lane| {
-                Plain::new(raw, lane).or_else(|| {
-                    let event = Plain::for_checked(raw, lane)?;
-                    let offset = self.cursor.offset(&thread.batches);
-                    self.checked.push_back(Checked { raw: *raw, offset });
-                    Some(event)
-                })
-            });
-            let Some(event) = plain else {
-                self.ready = self.events.len();
-                self.then = Then::Hard(raw.time);
-                return;
+            let Some(event) = self.plain(thread) else {
+                self.ready = self.len;
+                break Then::Hard(self.cursor.event.time);
             };
-            self.events.push(event);
+            self.events[self.len] = event;
+            self.len += 1;
             self.last = place;
         };
-        self.ready = match self.then {
-            Then::Nothing => self.events.len(),
-            Then::More | Then::Hard(_) => self.events.len().saturating_sub(1),
-        };
+    }
+
+    /// The cursor's event, if it has a place in the order whatever other threads do.
+    fn plain(&mut self, thread: &ThreadBatches<'_>) -> Option<Plain> {
+        let (raw, lane) = (self.cursor.event, self.number?);
+        if let Some(event) = Plain::new(&raw, lane) {
+            return Some(event);
+        }
+        let event = Plain::for_checked(&raw, lane)?;
+        let offset = self.cursor.offset(&thread.batches);
+        self.checked.push_back(Checked { raw, offset });
+        Some(event)
     }
 
     /// Decodes short events for as long as there are such, in the batch that the cursor is in.
     #[inline]
-    fn decode_short(&mut self, thread: &ThreadBatches<'_>, clock: Clock, lane: u16) {
+    fn decode_short(&mut self, thread: &ThreadBatches<'_>, clock: Clock) {
         let mut place = self.cursor.place();
-        let Some(batch) = thread.batches.get(place.batch) else { return };
-        // Away from these ends no time wraps, and none is 0, which has a meaning of its own.
-        if !(1..i64::MAX / 2).contains(&place.time.0) {
+        let (Some(batch), Some(lane)) = (thread.batches.get(place.batch), self.number) else {
             return;
+        };
+        let room = self.events.get_mut(self.len..).unwrap_or_default();
+        let (count, last) = decode_short(batch.payload, &mut place, clock, lane, room);
+        if count > 0 {
+            self.len += count;
+            self.last = last;
+            self.cursor.go_to(place);
         }
-        while self.events.len() < BLOCK {
-            let rest = batch.payload.get(place.at..).unwrap_or_default();
-            let Some((mut event, len)) = Plain::decode_short(rest, lane) else { break };
-            let Some(since) = clock.short(event.time.0 as u64) else { break };
-            event.time = Time(place.time.0 + i64::from(since));
-            self.events.push(event);
-            self.last = place;
-            place.time = event.time;
-            place.at += len;
-        }
-        self.cursor.go_to(place);
     }
 
     /// A cursor on the next event.

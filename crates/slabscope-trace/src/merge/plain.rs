@@ -1,14 +1,18 @@
-//! Plain events: small, and decoded several at a time.
+//! Plain events: small, and decoded many at a time.
+
+mod short;
 
 use slabscope_wire::event::{ARGS_MAX, ArgKind, TABLE, id};
 
-use crate::cursor::{RawEvent, gather};
+use crate::cursor::RawEvent;
 use crate::experiment::ExperimentalEvent;
 use crate::id::Time;
 
+pub(super) use short::decode_short;
+
 /// An experimental event that names no string and no stack, and whose numbers are not too large for
 /// this: it has nothing to be checked against.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plain {
     pub(crate) time: Time,
     args: [u64; 2],
@@ -22,6 +26,10 @@ pub(crate) struct Plain {
 const _: () = assert!(size_of::<Plain>() == 32);
 
 impl Plain {
+    /// Stands where there is no event.
+    pub(super) const NOTHING: Plain =
+        Plain { time: Time(0), args: [0; 2], third: 0, lane: 0, id: CHECKED };
+
     /// The event, if it is a plain one.
     pub(super) fn new(raw: &RawEvent, lane: u16) -> Option<Plain> {
         let [first, second, third, fourth] = raw.args;
@@ -50,7 +58,7 @@ impl Plain {
                 | id::USER_REGION_END
                 | id::USER_LOG
         );
-        never_waits.then_some(Plain { time: raw.time, args: [0; 2], third: 0, lane, id: CHECKED })
+        never_waits.then_some(Plain { time: raw.time, lane, ..Plain::NOTHING })
     }
 
     /// Whether it stands for another event.
@@ -64,36 +72,6 @@ impl Plain {
     pub(crate) fn event(&self) -> ExperimentalEvent {
         let [first, second] = self.args;
         ExperimentalEvent::known(self.id, [first, second, u64::from(self.third), 0])
-    }
-
-    /// Decodes the event at the start of `bytes` if it is a plain one of one or two arguments, less
-    /// than nine bytes long after its number, and not far from the last one. Returns it with the
-    /// ticks since the last one in place of its time, and its length.
-    #[inline]
-    pub(super) fn decode_short(bytes: &[u8], lane: u16) -> Option<(Plain, usize)> {
-        let (&id, rest) = bytes.split_first()?;
-        let word = u64::from_le_bytes(*rest.first_chunk::<8>()?);
-        // The last byte of each number is one without its top bit.
-        let first = !word & 0x8080_8080_8080_8080;
-        let second = first & first.wrapping_sub(1);
-        let third = second & second.wrapping_sub(1);
-        let last = match ARG_COUNTS[usize::from(id)] {
-            1 => second,
-            2 => third,
-            _ => return None,
-        };
-        if last == 0 {
-            return None;
-        }
-        // Of all numbers, side by side, each byte gives seven bits.
-        let [dt_len, arg_end, len] =
-            [first, second, last].map(|ends| ends.trailing_zeros() / 8 + 1);
-        let bits = gather(word);
-        let below = |bytes: u32| (1_u64 << (7 * bytes)) - 1;
-        let dt = bits & below(dt_len);
-        let args = [(bits & below(arg_end)) >> (7 * dt_len), (bits & below(len)) >> (7 * arg_end)];
-        let plain = Plain { time: Time(dt as i64), args, third: 0, lane, id };
-        Some((plain, len as usize + 1))
     }
 }
 

@@ -90,7 +90,9 @@ fn test_traces(workspace: &Workspace, directory: &Path) -> Result<Vec<PathBuf>> 
     let mut traces = Vec::new();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "trace") {
+        // A trace that was refused leaves an empty file, which is none.
+        let is_trace = path.extension().is_some_and(|extension| extension == "trace");
+        if is_trace && fs::metadata(&path)?.len() > 0 {
             traces.push(path);
         }
     }

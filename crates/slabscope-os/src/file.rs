@@ -2,6 +2,7 @@
 
 use core::ffi::CStr;
 use core::mem::MaybeUninit;
+use core::time::Duration;
 
 use crate::errno::{self, ErrnoGuard};
 use crate::say::Decimal;
@@ -11,6 +12,12 @@ use crate::say::Decimal;
 pub struct Errno(pub i32);
 
 impl Errno {
+    /// The file takes nothing just now.
+    pub const WOULD_BLOCK: Errno = Errno(libc::EAGAIN);
+
+    /// Nothing happened for too long.
+    pub const TIMED_OUT: Errno = Errno(libc::ETIMEDOUT);
+
     /// What the number means, in words, for the errors a trace file meets.
     pub fn text(self) -> &'static str {
         match self.0 {
@@ -28,6 +35,8 @@ impl Errno {
             libc::ENOMEM => "no memory",
             libc::EAGAIN => "no more threads or memory allowed",
             libc::EPIPE => "nobody reads it",
+            libc::ENXIO => "it is a pipe that nobody reads, or no device is there",
+            libc::ETIMEDOUT => "it took nothing for too long",
             _ => "the kernel refused",
         }
     }
@@ -42,12 +51,14 @@ impl Errno {
 pub struct File(i32);
 
 impl File {
-    /// Creates or empties a file for writing; a program we `exec` does not inherit it.
+    /// Creates or empties a file for writing; a program we `exec` does not inherit it. A file that
+    /// takes nothing, a pipe that nobody reads, never makes the caller wait.
     ///
     /// # Errors
     /// The kernel's.
     pub fn create(path: &CStr) -> Result<File, Errno> {
-        let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC;
+        let flags =
+            libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC | libc::O_NONBLOCK;
         open(path, flags)
     }
 
@@ -137,6 +148,22 @@ impl File {
                 Ok(written) => return Ok(written),
                 Err(_) if errno::get() == libc::EINTR => {}
                 Err(_) => return Err(Errno::last()),
+            }
+        }
+    }
+
+    /// Waits until the file takes something again; `false` when it does not in so long.
+    pub fn wait_writable(self, longest: Duration) -> bool {
+        let _errno = ErrnoGuard::new();
+        let mut poll = libc::pollfd { fd: self.0, events: libc::POLLOUT, revents: 0 };
+        let millis = i32::try_from(longest.as_millis()).unwrap_or(i32::MAX);
+        loop {
+            // SAFETY: one structure, ours.
+            match unsafe { libc::poll(&raw mut poll, 1, millis) } {
+                // The next write says what is wrong, if anything.
+                1 => return true,
+                -1 if errno::get() == libc::EINTR => {}
+                _ => return false,
             }
         }
     }

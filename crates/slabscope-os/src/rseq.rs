@@ -40,6 +40,8 @@ pub struct Tail {
     /// As [`RingHead::head`], with thread 0. Written by the drainer with release, after it has
     /// read the words; a push that sees it late believes the ring fuller than it is.
     pub words: AtomicU64,
+    /// Events that found no room and were dropped. Not the push's own: whoever pushes counts here.
+    pub dropped: AtomicU64,
 }
 
 const _: () = assert!(size_of::<RingHead>() == 256);

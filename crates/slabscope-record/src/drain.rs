@@ -16,6 +16,7 @@ use crate::mapped::{Mapped, Zeroed};
 use crate::output::Tally;
 use crate::runs::{Record, Run, Runs};
 use crate::session::Session;
+use slabscope_os::file::Errno;
 use slabscope_os::{futex, say};
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::live::word::{self, Word};
@@ -56,6 +57,8 @@ struct Drainer<'a> {
     live: u64,
     live_ns: u64,
     events_in_generation: bool,
+    /// Whether the trace was ended early.
+    failed: bool,
 }
 
 /// Drains `session` until it is told to end.
@@ -73,7 +76,7 @@ pub(crate) fn run(session: &Session) {
         if let Some(reason) = ending {
             return drainer.finish(reason);
         }
-        if drainer.generation.out.failure().is_some() && !session.has_failed() {
+        if drainer.generation.out.failure().is_some() || session.has_failed() {
             drainer.fail();
         }
         session.signal().pause(PAUSE);
@@ -109,6 +112,7 @@ impl<'a> Drainer<'a> {
             live: u64::MAX,
             live_ns: 0,
             events_in_generation: false,
+            failed: false,
         })
     }
 
@@ -237,7 +241,7 @@ impl<'a> Drainer<'a> {
 
     /// What a round ends with: sites, the size of the heap, and a new generation when it is time.
     fn after_round(&mut self) {
-        if self.generation.out.failure().is_some() {
+        if self.generation.out.failure().is_some() || self.session.has_failed() {
             return;
         }
         let generation = &mut self.generation;
@@ -281,15 +285,24 @@ impl<'a> Drainer<'a> {
         self.session.live().checkpoint(&progress, rings);
     }
 
-    /// The file takes no more: from now on everything is counted as lost.
+    /// The file takes no more, or a thread has waited too long for it: from now on everything is
+    /// counted as lost. Once.
     fn fail(&mut self) {
-        self.session.set_failed();
-        let why = self.generation.out.failure().map_or("the kernel refused", |error| error.text());
-        say::line(&[
-            "writing the trace failed: ",
-            why,
-            "; the trace ends here and can be read, the program goes on",
-        ]);
+        if core::mem::replace(&mut self.failed, true) {
+            return;
+        }
+        match self.generation.out.failure() {
+            Some(Errno::TIMED_OUT) => self.session.stall(),
+            Some(why) if !self.session.has_failed() => {
+                self.session.set_failed();
+                say::line(&[
+                    "writing the trace failed: ",
+                    why.text(),
+                    "; the trace ends here and can be read, the program goes on",
+                ]);
+            }
+            _ => self.generation.give_up(),
+        }
         self.session.live().end();
         let places = &self.places;
         self.generation.end_after_failure(places.iter().map(|place| place.records));
@@ -304,7 +317,7 @@ impl<'a> Drainer<'a> {
         }
         let places = &self.places;
         self.generation.finish(reason, places.iter().map(|place| place.records));
-        if self.generation.out.failure().is_some() && !failed {
+        if self.generation.out.failure().is_some() {
             self.fail();
         }
         for (lost, (kind, in_file)) in

@@ -7,10 +7,11 @@
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 
-use slabscope_os::{cpu, futex};
+use slabscope_os::{clock, cpu, futex};
 
 use crate::counts::EventKind;
-use crate::ring::{PRESSED, Pushed};
+use crate::policy::Overflow;
+use crate::ring::Pushed;
 use crate::session::Session;
 use crate::thread_table::{ThreadEntry, add_own};
 use slabscope_wire::live::word;
@@ -25,6 +26,10 @@ pub struct Emitter<'a> {
     /// ours to write.
     reentrant: bool,
     pressed: bool,
+    /// How full a ring has its threads wait.
+    pressed_at: u64,
+    /// Whether to wait for room whatever the policy says.
+    patient: bool,
 }
 
 impl<'a> Emitter<'a> {
@@ -32,12 +37,19 @@ impl<'a> Emitter<'a> {
     #[inline]
     pub fn new(session: &'a Session, thread: u32) -> Self {
         let entry = session.threads().get(thread);
-        Emitter { session, entry, thread, reentrant: thread == 0, pressed: false }
+        let pressed_at = session.pressed_at();
+        let reentrant = thread == 0;
+        Emitter { session, entry, thread, reentrant, pressed: false, pressed_at, patient: false }
     }
 
     /// For an operation that interrupted another of its thread.
     pub fn reentrant(session: &'a Session, thread: u32) -> Self {
         Emitter { reentrant: true, ..Emitter::new(session, thread) }
+    }
+
+    /// Waits for room whatever the policy says: for a time when nobody else pushes.
+    pub fn patiently(self) -> Self {
+        Emitter { patient: true, ..self }
     }
 
     /// Whether the thread should wait for the drainer once its operation is over.
@@ -122,26 +134,39 @@ impl<'a> Emitter<'a> {
             self.entry.counts.add_own(kind);
         }
         match self.session.rings().push(self.thread, first, second) {
-            Pushed::Done(used) => self.pressed |= used > PRESSED,
+            Pushed::Done(used) => self.pressed |= used > self.pressed_at,
             _ => self.push_slow(first, second),
         }
     }
 
-    /// The ring is full in the middle of an operation. Once the file takes no more the event is
-    /// dropped: it was counted as happened, and so shows as lost. Until then: the drainer waits for no thread, so waiting
-    /// for it here ends; but threads at the safepoint wait for us, which is why the room above
-    /// [`PRESSED`] makes this rare.
+    /// The ring is full in the middle of an operation. The event was counted as happened, so if it is
+    /// dropped it shows as lost. If not: the drainer waits for no thread, so waiting for it here
+    /// ends; but threads at the safepoint wait for us, which is why the room above [`PRESSED`](crate::ring::PRESSED) makes
+    /// this rare.
     #[cold]
     fn push_slow(&mut self, first: u64, second: u64) {
-        self.pressed = true;
-        while !self.session.has_failed() {
-            let round = self.session.signal().rounds();
-            self.session.signal().nudge();
+        let session = self.session;
+        if session.policy().overflow == Overflow::Drop && !self.patient {
+            session.signal().nudge();
+            return session.rings().note_drop();
+        }
+        let begun = clock::monotonic_ns();
+        while !session.has_failed() {
+            let round = session.signal().rounds();
+            session.signal().nudge();
             cpu::give_way();
-            if let Pushed::Done(_) = self.session.rings().push(self.thread, first, second) {
+            if let Pushed::Done(_) = session.rings().push(self.thread, first, second) {
+                self.pressed = true;
                 return;
             }
             futex::wait(round.0, round.1, Duration::from_millis(1));
+            let waited = clock::monotonic_ns().saturating_sub(begun);
+            if u128::from(waited) > session.policy().stall.as_nanos() {
+                session.stall();
+            }
         }
+        // Waiting helps nobody any more.
+        self.pressed = false;
+        session.rings().note_drop();
     }
 }

@@ -67,7 +67,12 @@ impl<'a> Generation<'a> {
         let live = session.live();
         let mut generation = Generation {
             session,
-            out: Output::new(session.file(), live.chunk()?, live.written()?),
+            out: Output::new(
+                session.file(),
+                live.chunk()?,
+                live.written()?,
+                session.policy().stall,
+            ),
             batch: Batch::new()?,
             number: 0,
             start_ns,
@@ -173,12 +178,20 @@ impl<'a> Generation<'a> {
             let payload = payload.get(..len).unwrap_or_default();
             let header = self.experimental_header();
             self.out.batch(&header, payload, &Tally::default());
+            self.write_dropped();
             self.out.bytes(&[id::END_OF_GENERATION]);
             self.out.flush();
         }
         if self.out.failure().is_some() {
             self.end_after_failure(records);
         }
+    }
+
+    /// Takes no more, since somebody else found that it takes too long.
+    pub(crate) fn give_up(&mut self) {
+        self.batch.close(&mut self.out, self.number);
+        self.out.flush();
+        self.out.fail(Errno::TIMED_OUT);
     }
 
     /// Ends a file that takes no more: with what it has, and closing counts that say what it lacks.
@@ -365,6 +378,15 @@ impl<'a> Generation<'a> {
         out.len()
     }
 
+    fn write_dropped(&mut self) {
+        let dropped = self.session.rings().dropped();
+        let mut batch = self.data(data::DROPPED);
+        for (cpu, events) in (0_u64..).zip(dropped).filter(|&(_, events)| events > 0) {
+            batch.record(|b| b.varint(cpu) && b.varint(events));
+        }
+        batch.close();
+    }
+
     fn data(&mut self, kind: u8) -> DataBatch<'_> {
         let scratch = self.scratch.as_mut_slice();
         DataBatch::new(&mut self.out, self.number, self.start_ns, kind, scratch)
@@ -372,7 +394,7 @@ impl<'a> Generation<'a> {
 }
 
 fn protocol_name(session: &Session) -> &'static str {
-    match (session.rings().protocol(), session.force_cas()) {
+    match (session.rings().protocol(), session.policy().force_cas) {
         (Protocol::Rseq(_), _) => "rseq",
         (Protocol::Cas, true) => "cas (forced)",
         (Protocol::Cas, false) => "cas",

@@ -18,7 +18,9 @@ pub mod generation;
 mod live;
 pub mod mapped;
 pub mod output;
+mod policy;
 pub mod ring;
+mod running;
 mod runs;
 pub mod session;
 mod short_text;
@@ -28,6 +30,8 @@ pub mod thread_table;
 
 pub use counts::{EventKind, KINDS};
 pub use emit::Emitter;
+pub use policy::{Overflow, Policy};
+pub use running::Running;
 pub use session::{Config, Session, StartError, Summary};
 pub use signal::Signal;
 pub use slabscope_wire::alloc_free::EndReason;

@@ -243,6 +243,19 @@ impl Live {
         self.refusal
     }
 
+    /// Bytes in the trace file.
+    pub(crate) fn bytes_written(&self) -> u64 {
+        self.header.get(header::WRITTEN).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// Events in the trace, or on their way, as of the last checkpoint.
+    pub(crate) fn events_in_trace(&self) -> u64 {
+        let current = self.header.get(header::CHECKPOINT).map(|word| word.load(Ordering::Acquire));
+        let words = current.and_then(|current| self.checkpoints.get(current as usize));
+        let events = words.and_then(|words| words.get(checkpoint::EVENTS..checkpoint::RINGS));
+        events.unwrap_or_default().iter().map(|word| word.load(Ordering::Relaxed)).sum()
+    }
+
     /// From now on there is nothing to recover.
     pub(crate) fn end(&self) {
         self.set(header::STATE, state::ENDED);

@@ -4,6 +4,7 @@
 //! the start of a chunk leaves a readable trace, which the closing counts then end.
 
 use core::sync::atomic::AtomicU64;
+use core::time::Duration;
 
 use slabscope_os::file::{Errno, File};
 use slabscope_wire::batch::{BatchHeader, HEADER_MAX, PAYLOAD_MAX};
@@ -34,6 +35,8 @@ pub(crate) struct Output {
     chunk: Mapped<u8>,
     /// One word.
     written: Mapped<AtomicU64>,
+    /// How long to wait for a file that takes nothing.
+    stall: Duration,
     len: usize,
     /// Events in the chunk being filled.
     events: Tally,
@@ -48,11 +51,17 @@ pub(crate) struct Output {
 
 impl Output {
     /// Into `file`, by way of `chunk`, [`CHUNK`] bytes; `written` tells how many are in the file.
-    pub(crate) fn new(file: File, chunk: Mapped<u8>, written: Mapped<AtomicU64>) -> Self {
+    pub(crate) fn new(
+        file: File,
+        chunk: Mapped<u8>,
+        written: Mapped<AtomicU64>,
+        stall: Duration,
+    ) -> Self {
         Output {
             file,
             chunk,
             written,
+            stall,
             len: 0,
             events: Tally::default(),
             in_file: 0,
@@ -121,7 +130,7 @@ impl Output {
         let start = self.in_file;
         let chunk = self.chunk.get(..self.len).unwrap_or_default();
         let events = core::mem::take(&mut self.events);
-        match write_all(self.file, chunk) {
+        match write_all(self.file, chunk, self.stall) {
             Ok(()) => {
                 self.in_file += self.len as u64;
                 // Before the chunk is written over.
@@ -139,6 +148,11 @@ impl Output {
         self.len = 0;
     }
 
+    /// Takes nothing more, for this reason, if it has not failed already.
+    pub(crate) fn fail(&mut self, why: Errno) {
+        self.failure.get_or_insert(why);
+    }
+
     /// After a failure: cuts the last chunk that was written as well, to make room for an end.
     pub(crate) fn cut_last(&mut self) {
         if let Some(last) = self.last.take().filter(|last| self.file.cut(last.start)) {
@@ -152,7 +166,7 @@ impl Output {
     /// After a failure: writes `end` behind the first `at` bytes of the file; `false` when that
     /// fails too, and the file has those bytes only.
     pub(crate) fn write_end(&mut self, at: u64, end: &[u8]) -> bool {
-        let written = self.file.cut(at) && write_all(self.file, end).is_ok();
+        let written = self.file.cut(at) && write_all(self.file, end, self.stall).is_ok();
         self.in_file = at;
         if written {
             self.in_file += end.len() as u64;
@@ -169,12 +183,15 @@ fn add(sum: &mut Tally, events: &Tally) {
     }
 }
 
-fn write_all(file: File, mut bytes: &[u8]) -> Result<(), Errno> {
+fn write_all(file: File, mut bytes: &[u8], stall: Duration) -> Result<(), Errno> {
     while !bytes.is_empty() {
-        match file.write(bytes)? {
+        match file.write(bytes) {
             // A kernel that takes nothing and gives no reason would have us try for ever.
-            0 => return Err(Errno(0)),
-            written => bytes = bytes.get(written..).unwrap_or_default(),
+            Ok(0) => return Err(Errno(0)),
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(Errno::WOULD_BLOCK) if file.wait_writable(stall) => {}
+            Err(Errno::WOULD_BLOCK) => return Err(Errno::TIMED_OUT),
+            Err(error) => return Err(error),
         }
     }
     Ok(())

@@ -122,6 +122,20 @@ impl Rings {
         cas::push(head, buffer, || self.now(), thread, first, second)
     }
 
+    /// Counts an event that was dropped on the CPU this runs on, or one just left.
+    #[cold]
+    pub fn note_drop(&self) {
+        let ring = cpu::current().min(self.cpus as usize);
+        if let Some(head) = self.heads.get(ring) {
+            head.tail.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many events were dropped, by ring.
+    pub fn dropped(&self) -> impl Iterator<Item = u64> + Clone {
+        self.heads.iter().map(|head| head.tail.dropped.load(Ordering::Relaxed))
+    }
+
     fn buffer(&self, ring: usize) -> Option<&[AtomicU64]> {
         let start = ring * CAPACITY as usize;
         self.words.get(start..start + CAPACITY as usize)

@@ -4,27 +4,28 @@
 //! world was stopped and its last event pushed; in between anybody may use it who is inside an
 //! operation. Waiting outside an operation goes through [`Signal`], which outlives every session.
 
-use core::ffi::{CStr, c_void};
+use core::ffi::CStr;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use slabscope_os::file::{Errno, File};
-use slabscope_os::{clock, map, thread};
+use slabscope_os::say::{self, Decimal};
+use slabscope_os::{clock, thread};
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::live::{header, state};
 
 use crate::clock::Anchor;
-use crate::counts::{Counts, KINDS};
-use crate::drain;
+use crate::counts::Counts;
 use crate::live::{Live, Progress};
-use crate::ring::{Protocol, Rings};
+use crate::policy::{Overflow, Policy};
+use crate::ring::{PRESSED, Protocol, Rings};
 use crate::short_text::ShortText;
 use crate::signal::Signal;
 use crate::site::SiteTable;
 use crate::thread_table::ThreadTable;
 
 /// The drainer's stack, in bytes. It keeps its buffers in mappings.
-const STACK_LEN: usize = 256 * 1024;
+pub(crate) const STACK_LEN: usize = 256 * 1024;
 
 /// How a trace is to be made.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +38,8 @@ pub struct Config<'a> {
     pub options: &'a str,
     /// Name and version of the allocator.
     pub writer: &'a str,
-    /// Push by compare-and-swap even where restartable sequences are there.
-    pub force_cas: bool,
+    /// What was chosen.
+    pub policy: Policy,
 }
 
 /// Why a trace could not begin.
@@ -92,15 +93,17 @@ pub struct Session {
     failed: AtomicBool,
     /// 0 while the trace goes on, then 1 more than the reason of its end. Release on writing,
     /// acquire on reading: the drainer's last round sees everything pushed before.
-    ending: AtomicU32,
+    pub(crate) ending: AtomicU32,
     /// Bytes of slots that were live when the trace began.
     live_at_start: AtomicU64,
     file: File,
     heap_base: u64,
-    force_cas: bool,
+    policy: Policy,
     options: ShortText,
     writer: ShortText,
-    stack: NonNull<u8>,
+    pub(crate) stack: NonNull<u8>,
+    /// 1 when the drainer has come to its end.
+    pub(crate) done: AtomicU32,
     /// What the drainer leaves behind at its end: bytes of the file, the error number.
     pub(crate) written: AtomicU64,
     pub(crate) failure: AtomicU32,
@@ -112,51 +115,8 @@ pub struct Session {
 // `finish`, when nobody else is left.
 unsafe impl Sync for Session {}
 
-/// A running session and its drainer.
-#[derive(Clone, Copy, Debug)]
-pub struct Running {
-    session: NonNull<Session>,
-    drainer: thread::Handle,
-}
-
-// SAFETY: it is two addresses; what they may be used for is said at `finish`.
-unsafe impl Send for Running {}
-
 impl Session {
-    /// Opens the file, maps rings and tables and starts the drainer.
-    ///
-    /// The session lives until [`Running::finish`].
-    ///
-    /// # Errors
-    /// See [`StartError`]; nothing is left behind but, at worst, an empty file.
-    pub fn start(config: Config<'_>, signal: &'static Signal) -> Result<Running, StartError> {
-        let place: NonNull<Session> =
-            map::zeroed(size_of::<Session>()).ok_or(StartError::Memory)?.cast();
-        let made = Session::make(config, signal);
-        let session = match made {
-            Ok(session) => session,
-            Err(error) => {
-                // SAFETY: the mapping is ours and unused.
-                unsafe { map::unmap(place.cast(), size_of::<Session>()) };
-                return Err(error);
-            }
-        };
-        let stack = session.stack;
-        // SAFETY: the mapping is large enough, aligned to a page, and nobody's yet.
-        unsafe { place.as_ptr().write(session) };
-        // SAFETY: `drain_main` takes a session, which lives until the thread is joined in `finish`.
-        let started = unsafe { thread::spawn(stack, STACK_LEN, drain_main, place.as_ptr().cast()) };
-        match started {
-            Ok(drainer) => Ok(Running { session: place, drainer }),
-            Err(error) => {
-                // SAFETY: the thread does not exist, so nobody else knows the session.
-                unsafe { Session::destroy(place) };
-                Err(StartError::Thread(error))
-            }
-        }
-    }
-
-    fn make(config: Config<'_>, signal: &'static Signal) -> Result<Session, StartError> {
+    pub(crate) fn make(config: Config<'_>, signal: &'static Signal) -> Result<Session, StartError> {
         let file = File::create(config.path).map_err(StartError::File)?;
         let made = Session::in_memory(config, signal, file);
         if made.is_none() {
@@ -171,7 +131,7 @@ impl Session {
         let stack = thread::stack_for_spawn(STACK_LEN)?;
         let live = Live::new(file, Rings::count_needed());
         let parts = live.as_ref().and_then(|live| {
-            let rings = Rings::new(live.heads()?, live.words()?, config.force_cas);
+            let rings = Rings::new(live.heads()?, live.words()?, config.policy.force_cas);
             let threads = ThreadTable::new(live.threads()?, live.thread_count()?);
             Some((rings, threads, SiteTable::new(live.sites()?)))
         });
@@ -205,29 +165,15 @@ impl Session {
             live_at_start: AtomicU64::new(0),
             file,
             heap_base: config.heap_base,
-            force_cas: config.force_cas,
+            policy: config.policy,
             options: ShortText::new(config.options),
             writer: ShortText::new(config.writer),
             stack,
+            done: AtomicU32::new(0),
             written: AtomicU64::new(0),
             failure: AtomicU32::new(0),
             lost: [const { AtomicU64::new(0) }; 9],
         })
-    }
-
-    /// # Safety
-    /// `session` came from `start`, its drainer does not run, and nobody will use it.
-    unsafe fn destroy(session: NonNull<Session>) {
-        // SAFETY: the session is whole and this is its only use, by the caller.
-        let owned = unsafe { session.as_ptr().read() };
-        owned.live.end();
-        owned.live.remove();
-        owned.file.close();
-        // SAFETY: no thread stands on it.
-        unsafe { thread::unmap_stack(owned.stack, STACK_LEN) };
-        drop(owned);
-        // SAFETY: the value was moved out above, and the mapping is ours.
-        unsafe { map::unmap(session.cast(), size_of::<Session>()) };
     }
 
     /// Enters the calling thread into the trace; returns its number.
@@ -298,6 +244,15 @@ impl Session {
         &self.shared
     }
 
+    /// How many words in a ring have its threads wait for the drainer, once an operation is over.
+    #[inline]
+    pub(crate) fn pressed_at(&self) -> u64 {
+        match self.policy.overflow {
+            Overflow::Block => PRESSED,
+            Overflow::Drop => u64::MAX,
+        }
+    }
+
     /// How to wait for the drainer.
     pub fn signal(&self) -> &'static Signal {
         self.signal
@@ -339,55 +294,18 @@ impl Session {
         self.writer.as_bytes()
     }
 
-    pub(crate) fn force_cas(&self) -> bool {
-        self.force_cas
-    }
-}
-
-impl Running {
-    /// The session, for as long as [`Running::finish`] was not called.
-    pub fn session(&self) -> NonNull<Session> {
-        self.session
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
     }
 
-    /// In a forked child: closes the file, which the parent goes on writing. The memory stays, a copy
-    /// that costs nothing until it is touched; the drainer does not exist here.
-    pub fn forget_after_fork(self) {
-        // SAFETY: the session lives: nobody has called `finish`, which takes `self`.
-        let session = unsafe { self.session.as_ref() };
-        session.live.forget();
-        session.file.close();
+    /// Ends the trace early, since nothing could be written for too long: says so once.
+    pub(crate) fn stall(&self) {
+        if !self.failed.swap(true, Ordering::Relaxed) {
+            say::line(&[
+                "the trace file took nothing for ",
+                Decimal::new(self.policy.stall.as_secs()).as_str(),
+                " s; the trace ends here, the program goes on",
+            ]);
+        }
     }
-
-    /// Ends the trace: the drainer takes what is left, closes the file and ends.
-    ///
-    /// # Safety
-    /// Nobody is inside an operation that uses the session, and nobody will be; called once.
-    pub unsafe fn finish(self, reason: EndReason) -> Summary {
-        // SAFETY: it lives until `destroy` below.
-        let session = unsafe { self.session.as_ref() };
-        // Release: see `Session::ending`.
-        session.ending.store(reason as u32 + 1, Ordering::Release);
-        session.signal.nudge();
-        // SAFETY: the thread came from `spawn` in `start`, and `finish` is called once.
-        unsafe { self.drainer.join() };
-        let failure = session.failure.load(Ordering::Relaxed) as i32;
-        let summary = Summary {
-            events: KINDS.iter().map(|&kind| session.happened(kind)).sum(),
-            lost: session.lost.iter().map(|lost| lost.load(Ordering::Relaxed)).sum(),
-            bytes: session.written.load(Ordering::Relaxed),
-            failure: (failure != 0).then_some(Errno(failure)),
-        };
-        // SAFETY: the drainer is gone, and nobody else uses the session, by the caller.
-        unsafe { Session::destroy(self.session) };
-        summary
-    }
-}
-
-extern "C" fn drain_main(session: *mut c_void) -> *mut c_void {
-    thread::set_name(c"slabscope-drain");
-    // SAFETY: `start` passes a session that lives until this thread is joined.
-    let session = unsafe { &*session.cast::<Session>() };
-    drain::run(session);
-    core::ptr::null_mut()
 }

@@ -68,6 +68,9 @@ pub mod data {
     /// each of the nine events `id, happened, lost`, then for each CPU to the end of the payload
     /// `cpu, records`.
     pub const CLOSING: u8 = 69;
+    /// Events that found no room and were dropped, to the end of the payload: `cpu, events` each,
+    /// those with none left out; last generation, if there are any.
+    pub const DROPPED: u8 = 70;
 }
 
 /// Why a trace of ours ended, as its closing counts say.

@@ -4,9 +4,11 @@
 //! and the default holds: a setting never stops the program.
 
 use core::ffi::CStr;
+use core::time::Duration;
 
 use slabscope_os::say::{self, Decimal};
 use slabscope_os::{env, file, process};
+use slabscope_record::{Overflow, Policy};
 
 /// The longest value we read, in bytes.
 const TEXT_MAX: usize = 1024;
@@ -47,14 +49,14 @@ pub(crate) struct Settings<'a> {
     pub(crate) trace: bool,
     /// The pattern of the file's name.
     pub(crate) out: &'a [u8],
-    /// Not to use restartable sequences.
-    pub(crate) force_cas: bool,
+    /// How to make the trace.
+    pub(crate) policy: Policy,
 }
 
 impl<'a> Settings<'a> {
     /// Reads `text`; every part that is not understood is handed to `complain` with what would be.
     pub(crate) fn parse(text: &'a str, mut complain: impl FnMut(&str, &str)) -> Settings<'a> {
-        let mut settings = Settings { trace: false, out: OUT_DEFAULT, force_cas: false };
+        let mut settings = Settings { trace: false, out: OUT_DEFAULT, policy: Policy::DEFAULT };
         for part in text.split(',').filter(|part| !part.is_empty()) {
             match part.split_once('=') {
                 Some(("traceallocfree", "1")) => settings.trace = true,
@@ -62,10 +64,17 @@ impl<'a> Settings<'a> {
                 Some(("traceallocfree", _)) => complain(part, "traceallocfree is 0 or 1"),
                 Some(("out", "")) => complain(part, "out is a file name"),
                 Some(("out", out)) => settings.out = out.as_bytes(),
-                Some(("rings", "auto")) => settings.force_cas = false,
-                Some(("rings", "cas")) => settings.force_cas = true,
+                Some(("rings", "auto")) => settings.policy.force_cas = false,
+                Some(("rings", "cas")) => settings.policy.force_cas = true,
                 Some(("rings", _)) => complain(part, "rings is auto or cas"),
-                _ => complain(part, "the keys are traceallocfree, out and rings"),
+                Some(("overflow", "block")) => settings.policy.overflow = Overflow::Block,
+                Some(("overflow", "drop")) => settings.policy.overflow = Overflow::Drop,
+                Some(("overflow", _)) => complain(part, "overflow is block or drop"),
+                Some(("stall", length)) => match seconds(length) {
+                    Some(length) => settings.policy.stall = length,
+                    None => complain(part, "stall is a number of seconds from 1 on, as in 5s"),
+                },
+                _ => complain(part, "the keys are traceallocfree, out, rings, overflow and stall"),
             }
         }
         settings
@@ -77,6 +86,12 @@ impl<'a> Settings<'a> {
             say::line(&["SLABSCOPE: \"", part, "\" is not understood and ignored: ", hint]);
         })
     }
+}
+
+/// A number of whole seconds, from 1 to a day, with an `s` after it.
+fn seconds(text: &str) -> Option<Duration> {
+    let seconds = text.strip_suffix('s')?.parse().ok()?;
+    (1..=86_400).contains(&seconds).then_some(Duration::from_secs(seconds))
 }
 
 /// A path as the kernel takes it.
@@ -162,20 +177,26 @@ mod tests {
 
     #[test]
     fn keys_are_read_and_the_last_one_holds() {
-        let text = "traceallocfree=1,out=/a/%p,,rings=cas,traceallocfree=0";
+        let text = "traceallocfree=1,out=/a/%p,,rings=cas,overflow=drop,stall=20s,traceallocfree=0";
         let settings = Settings::parse(text, |part, _| panic!("{part}"));
-        assert_eq!(settings, Settings { trace: false, out: b"/a/%p", force_cas: true });
+        let stall = Duration::from_secs(20);
+        let policy = Policy { force_cas: true, overflow: Overflow::Drop, stall };
+        assert_eq!(settings, Settings { trace: false, out: b"/a/%p", policy });
     }
 
     #[test]
     fn what_is_not_understood_is_named_and_the_default_holds() {
         let mut complaints = Vec::new();
-        let settings =
-            Settings::parse("traceallocfree=yes,stcks=3,out=,x,rings=best", |part, _| {
+        let settings = Settings::parse(
+            "traceallocfree=yes,stcks=3,out=,x,rings=best,stall=0s,stall=2",
+            |part, _| {
                 complaints.push(part.to_owned());
-            });
-        assert_eq!(settings, Settings { trace: false, out: OUT_DEFAULT, force_cas: false });
-        assert_eq!(complaints, ["traceallocfree=yes", "stcks=3", "out=", "x", "rings=best"]);
+            },
+        );
+        assert_eq!(settings, Settings { trace: false, out: OUT_DEFAULT, policy: Policy::DEFAULT });
+        let all =
+            ["traceallocfree=yes", "stcks=3", "out=", "x", "rings=best", "stall=0s", "stall=2"];
+        assert_eq!(complaints, all);
     }
 
     #[test]

@@ -8,13 +8,13 @@ use core::time::Duration;
 
 use slabscope_os::cpu;
 use slabscope_os::lock::{Guard, Lock};
-use slabscope_record::{Config, Emitter, EndReason, Session, Signal, StartError, Summary};
+use slabscope_record::{Config, Emitter, EndReason, Policy, Session, Signal, StartError, Summary};
 use slabscope_wire::alloc_free::{STACK_ALIGN, stack_order};
 
 use crate::tls::{Thread, TraceNumber};
 use crate::{HEAP, door, exit, fork, safepoint, snapshot};
 
-pub(crate) use slabscope_record::session::Running;
+pub(crate) use slabscope_record::Running;
 
 /// How threads and drainer wait for each other; one for all traces of the process.
 pub(crate) static SIGNAL: Signal = Signal::new();
@@ -49,8 +49,8 @@ pub(crate) struct Request<'a> {
     pub(crate) path: &'a CStr,
     /// The variable's text, for the trace to show.
     pub(crate) options: &'a str,
-    /// Not to use restartable sequences.
-    pub(crate) force_cas: bool,
+    /// What was chosen.
+    pub(crate) policy: Policy,
 }
 
 /// Begins a trace: everything that exists at one moment, and every event after it.
@@ -68,9 +68,9 @@ pub(crate) fn start(request: Request<'_>) -> Result<(), Refusal> {
         heap_base: HEAP.base() as u64,
         options: request.options,
         writer: concat!("slabscope ", env!("CARGO_PKG_VERSION")),
-        force_cas: request.force_cas,
+        policy: request.policy,
     };
-    let started = Session::start(config, &SIGNAL).map_err(Refusal::Recorder)?;
+    let started = Running::start(config, &SIGNAL).map_err(Refusal::Recorder)?;
     let world = safepoint::stop();
     let epoch = EPOCH.fetch_add(1, Ordering::Relaxed) + 1;
     // SAFETY: the session lives until `finish`, which needs the lock we hold.

@@ -16,7 +16,7 @@ use crate::{HEAP, session, stack};
 pub(crate) fn write(world: &World, session: &Session, epoch: u32) -> bool {
     let number = session.enter_thread();
     tls::with(|thread| thread.trace.set(TraceNumber { epoch, number }));
-    let mut emitter = Emitter::new(session, number);
+    let mut emitter = Emitter::new(session, number).patiently();
     let mut live = 0;
     // SAFETY: the world is stopped, so nobody touches these caches (invariant 2).
     let caches = world.threads().map(|thread| unsafe { &*thread.cache() });

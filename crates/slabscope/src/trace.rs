@@ -103,7 +103,7 @@ fn start_with(settings: &Settings<'_>, path: &Path, text: Option<&Text>) -> Resu
     let request = Request {
         path: path.as_c_str(),
         options: text.map_or("", Text::as_str),
-        force_cas: settings.force_cas,
+        policy: settings.policy,
     };
     Ok(session::start(request)?)
 }

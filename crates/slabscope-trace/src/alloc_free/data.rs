@@ -26,6 +26,8 @@ pub struct GenerationData {
     pub threads: Vec<ThreadEntry>,
     /// The counts that say whether the trace is complete.
     pub closing: Option<Closing>,
+    /// By CPU: its number, and how many events found no room there and were dropped.
+    pub dropped: Vec<(u64, u64)>,
     /// What could not be read; the rest was.
     pub problems: Vec<Problem>,
 }
@@ -203,6 +205,10 @@ impl GenerationData {
                 self.closing = Some(Closing { reason, kinds, cpus });
                 Some(())
             }),
+            data::DROPPED => fields.each(|f| {
+                self.dropped.push((f.number()?, f.number()?));
+                Some(())
+            }),
             _ => return Err(ProblemKind::UnknownKind),
         };
         taken.map_err(|at| ProblemKind::Malformed { at: at + 1 })
@@ -245,6 +251,7 @@ mod tests {
             &[67, 1, 24, 8, 5],
             &[68, 9, 100, 0, 1, b'm', 10, 100, 120, 0],
             &closing,
+            &[70, 1, 9, 2, 3],
         ]);
         assert_eq!(data.problems, []);
         assert_eq!(data.types.len(), 2);
@@ -259,6 +266,7 @@ mod tests {
         assert_eq!(closing.reason, Some(EndReason::Exited));
         assert_eq!(closing.kinds[8], (136, 7, 8));
         assert_eq!(closing.cpus, [(0, 40), (3, 41)]);
+        assert_eq!(data.dropped, [(1, 9), (2, 3)]);
     }
 
     #[test]

@@ -1,0 +1,29 @@
+//! What is chosen of how a trace is made.
+
+use core::time::Duration;
+
+/// What a thread does whose event finds no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// It waits for the drainer: nothing is lost.
+    Block,
+    /// It drops the event and counts it: nobody waits.
+    Drop,
+}
+
+/// How a trace is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Not to use restartable sequences even where they are there.
+    pub force_cas: bool,
+    /// What to do when the drainer does not keep up.
+    pub overflow: Overflow,
+    /// How long to wait for a file that takes nothing, before the trace is ended without it.
+    pub stall: Duration,
+}
+
+impl Policy {
+    /// What holds when nobody says otherwise.
+    pub const DEFAULT: Policy =
+        Policy { force_cas: false, overflow: Overflow::Block, stall: Duration::from_secs(5) };
+}

@@ -97,6 +97,7 @@ impl Arena {
         }
     }
 
+    #[inline]
     pub(crate) fn base(&self) -> usize {
         self.base.addr().get()
     }
@@ -147,15 +148,13 @@ impl Arena {
     }
 
     /// The record of the run that begins at `page`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn span(&self, page: u32) -> &Span {
-        // SAFETY: the table has `pages` records, zeroed at least, as long as `self` lives.
-        let spans =
-            unsafe { core::slice::from_raw_parts(self.spans.as_ptr(), self.pages as usize) };
-        match spans.get(page as usize) {
-            Some(span) => span,
-            None => fatal(&["the heap's page table is broken: a page beyond the end"]),
+        if page >= self.pages {
+            fatal(&["the heap's page table is broken: a page beyond the end"]);
         }
+        // SAFETY: the table has `pages` records, zeroed at least, as long as `self` lives.
+        unsafe { self.spans.add(page as usize).as_ref() }
     }
 
     /// Makes `pages` more pages usable, above those that are. Only the page heap calls this, under

@@ -102,22 +102,33 @@ impl Central {
     ///
     /// # Safety
     /// The slot is one of the span's, free, and nobody else's.
+    #[inline(always)]
     pub(crate) unsafe fn give_back(&mut self, arena: &Arena, page: u32, slot: *mut u8) -> bool {
         let span = arena.span(page);
-        let used = span.used.get();
-        if used == 0 {
-            fatal(&["an object was freed that was freed before: its span has none in use"]);
-        }
         // SAFETY: passed on to the caller.
         unsafe { slot::link(slot, span.free.get()) };
         span.free.set(slot);
-        span.used.set(used - 1);
-        if used == 1 {
-            self.take_out(arena, page);
-            return true;
+        let used = span.used.get().wrapping_sub(1);
+        span.used.set(used);
+        used.wrapping_add(1) <= span.used_min.get() && self.has_fewer(arena, page)
+    }
+
+    /// So many of a span's slots were given back that its place changes; `true` if it leaves.
+    #[inline(never)]
+    fn has_fewer(&mut self, arena: &Arena, page: u32) -> bool {
+        match arena.span(page).used.get() {
+            u32::MAX => {
+                fatal(&["an object was freed that was freed before: its span has none in use"])
+            }
+            0 => {
+                self.take_out(arena, page);
+                true
+            }
+            _ => {
+                self.sort_in(arena, page);
+                false
+            }
         }
-        self.sort_in(arena, page);
-        false
     }
 
     /// Puts the span in the list it belongs in.
@@ -129,6 +140,7 @@ impl Central {
         }
         self.take_out(arena, page);
         span.bucket.set(bucket);
+        span.used_min.set(used_min(span, bucket));
         if let Some(list) = self.buckets.get_mut(usize::from(bucket)) {
             list.push(arena, page);
         }
@@ -149,6 +161,12 @@ pub(crate) fn bucket_of(span: &Span) -> u8 {
     if used >= slots { FULL } else { (used as usize * BUCKETS / slots as usize) as u8 }
 }
 
+/// The fewest used slots that a span in the list `bucket` has, none left out: with none it leaves.
+fn used_min(span: &Span, bucket: u8) -> u32 {
+    let slots = span.slots.get();
+    if bucket == FULL { slots } else { (u32::from(bucket) * slots).div_ceil(BUCKETS as u32).max(1) }
+}
+
 /// Makes the record that of a span with slots, all free and untouched.
 pub(crate) fn prepare(span: &Span, class: slabscope_wire::size_class::SizeClass, slots: u32) {
     debug_assert!(slots <= slots_of(class));
@@ -158,6 +176,7 @@ pub(crate) fn prepare(span: &Span, class: slabscope_wire::size_class::SizeClass,
     span.carved.set(0);
     span.free.set(core::ptr::null_mut());
     span.bucket.set(FULL);
+    span.used_min.set(slots);
 }
 
 /// Moves up to `want` slots of one span to `to`: first those that came back, then untouched ones,

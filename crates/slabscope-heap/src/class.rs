@@ -64,6 +64,28 @@ pub const fn slot_size(size: usize, align: usize) -> usize {
     }
 }
 
+/// For each class a number that multiplication divides by: the least above 2^32 over the slot size.
+const RECIPROCALS: [u32; COUNT] = {
+    let mut reciprocals = [0; COUNT];
+    let mut index = 1;
+    while index < COUNT {
+        if let Some(class) = SizeClass::new(index as u8) {
+            reciprocals[index] = ((1 << 32) / class.slot_size() + 1) as u32;
+        }
+        index += 1;
+    }
+    reciprocals
+};
+
+/// Which slot of a span of `class` begins at `offset` bytes; `None` if none does.
+#[inline]
+pub(crate) fn slot_at(offset: usize, class: SizeClass) -> Option<u32> {
+    let reciprocal = RECIPROCALS.get(class.index()).copied().unwrap_or_default();
+    // Right for every multiple of the slot size that lies in a span, and it is tried on the others.
+    let index = (u64::from(offset as u32) * u64::from(reciprocal)) >> 32;
+    (index as usize * class.slot_size() == offset).then_some(index as u32)
+}
+
 /// Pages of a span of each class.
 const PAGES: [u32; COUNT] = {
     let mut pages = [0; COUNT];
@@ -122,6 +144,18 @@ mod tests {
         assert_eq!((class_at_once(8, 16), class_at_once(usize::MAX, 1)), (None, None));
         assert_eq!(class_of(8, 16_384), None);
         assert_eq!(class_of(SIZE_MAX + 1, 1), None);
+    }
+
+    #[test]
+    fn slots_are_found_and_what_lies_between_is_none() {
+        for class in SizeClass::all() {
+            let size = class.slot_size();
+            for offset in 0..pages_of_span(class) as usize * PAGE_SIZE {
+                let expected = offset.is_multiple_of(size).then_some((offset / size) as u32);
+                assert_eq!(slot_at(offset, class), expected, "{size} {offset}");
+            }
+            assert_eq!(slot_at(size << 32, class), None);
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use slabscope_wire::size_class::SizeClass;
 use crate::PAGE_SIZE;
 use crate::arena::Arena;
 use crate::central::{self, Central};
-use crate::class::{pages_of_span, slots_of};
+use crate::class::{pages_of_span, slot_at, slots_of};
 use crate::heap::Heap;
 use crate::observer::Observer;
 use crate::slot::SlotList;
@@ -206,16 +206,13 @@ impl Heap {
 
 /// The first page of the span that `slot` lies in. Ends the program if that is no slot of `class`:
 /// the object was freed with a size or alignment that is not its own, or was none of ours.
+#[inline]
 pub(crate) fn span_of(arena: &Arena, slot: *mut u8, class: SizeClass) -> u32 {
     let page = arena.page_of(slot.addr()).map_or(0, |page| arena.first_of(page));
     let span = arena.span(page);
-    // A span is far below four gigabytes long, and 32 bits are divided faster.
-    let offset = slot.addr().wrapping_sub(arena.address(page).addr().get()) as u32;
-    let slot_size = (class.slot_size() as u32).max(1);
-    let fits = span.state() == State::Small
-        && span.class() == class
-        && offset.is_multiple_of(slot_size)
-        && offset / slot_size < span.carved.get();
+    let offset = slot.addr().wrapping_sub(arena.base() + page as usize * PAGE_SIZE);
+    let fits = span.is_small_of(class)
+        && slot_at(offset, class).is_some_and(|index| index < span.carved.get());
     if !fits {
         fatal(&[
             "an object was freed that is not one of this heap, was freed before, ",

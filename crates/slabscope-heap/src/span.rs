@@ -41,6 +41,8 @@ pub(crate) struct Span {
     /// Slots that are not in the span: a cache, a list or the program has them. Of a large object: 1
     /// while the program has it.
     pub(crate) used: Number,
+    /// With fewer slots used than these the span belongs in another list of the central list.
+    pub(crate) used_min: Number,
     /// Slots that were ever given out; the others were never touched.
     pub(crate) carved: Number,
     /// Slots that were given back, linked through their first word: `carved - used` of them.
@@ -62,6 +64,12 @@ impl Span {
             5 => State::StackIdle,
             _ => State::None,
         }
+    }
+
+    /// Whether it has slots of `class`.
+    #[inline]
+    pub(crate) fn is_small_of(&self, class: SizeClass) -> bool {
+        self.state.get() == State::Small as u8 && usize::from(self.class.get()) == class.index()
     }
 
     #[inline]

@@ -14,7 +14,7 @@ use crate::slot::{self, SlotList};
 const BATCH_BYTES: usize = 32 << 10;
 
 /// Slots of a full list at most.
-pub(crate) const BATCH_MAX: u32 = 256;
+pub(crate) const BATCH_MAX: u32 = 64;
 
 /// Large objects of up to this many pages are kept too.
 const LARGE_PAGES_MAX: u32 = 64;

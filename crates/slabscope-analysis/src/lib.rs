@@ -20,6 +20,7 @@ mod error;
 mod fault;
 mod heap;
 mod moment;
+mod objects;
 mod profile;
 mod replay;
 mod report;
@@ -35,6 +36,7 @@ pub use analyze::analyze;
 pub use error::AnalyzeError;
 pub use fault::{Example, FaultKind, FaultRow};
 pub use moment::Moment;
+pub use objects::{ObjectEvent, ObjectRow, SiteRow, each_object};
 pub use profile::{
     AGES, Ages, By, ClassLabel, ClassSpans, Lifetime, Pinned, Point, Profile, ProfileOptions,
     STRETCHES, SiteLabel, Temporary, ThreadLabel, Totals, profile,

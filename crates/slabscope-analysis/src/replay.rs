@@ -12,7 +12,7 @@ use crate::heap::{Heap, Listener, Units};
 use crate::moment::Clock;
 use crate::report::{Completeness, EventCount, Origin, ReadError, State, Tracing};
 use crate::side_data::SideData;
-use crate::sites::{Site, SiteId, Sites};
+use crate::sites::{SiteId, Sites};
 use crate::threads::{Owner, Threads};
 use crate::window::{Limits, Part, Window};
 
@@ -52,11 +52,15 @@ impl Now {
 /// What hears of each event and of what it does to the heap.
 pub(crate) trait Lens: Listener {
     /// This event comes next; then the heap tells what it did.
-    fn event(&mut self, now: Now, site: &Site);
+    fn event(&mut self, now: Now, sites: &Sites);
     /// The clock is known, or known better.
     fn sync(&mut self, clock: &Clock);
     /// The part to look at begins: what there is stays, what happened is to be forgotten.
     fn window_begins(&mut self, time: Time);
+    /// Whether it wants to hear no more.
+    fn has_enough(&self) -> bool {
+        false
+    }
 }
 
 /// A trace that was replayed.
@@ -100,6 +104,9 @@ pub(crate) fn replay<L: Lens>(
                     break;
                 }
                 replay.event(&event)?;
+                if replay.lens.has_enough() {
+                    break;
+                }
             }
             Err(found) => error = Some(found),
         }
@@ -251,7 +258,7 @@ impl<L: Lens> Replay<L> {
             _ => SiteId::UNKNOWN,
         };
         let now = Now { time: event.time, thread: event.thread.0, owner, site, what };
-        self.lens.event(now, self.sites.get(site));
+        self.lens.event(now, &self.sites);
         self.heap.apply(what, &mut self.lens);
     }
 

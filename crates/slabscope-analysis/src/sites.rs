@@ -10,6 +10,8 @@ use serde::Serialize;
 use slabscope_trace::Sync;
 use slabscope_trace::alloc_free::{Site as SiteEntry, TypeEntry};
 
+use crate::profile::SiteLabel;
+
 /// A place in the program that allocates, as much as the trace tells of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Site {
@@ -107,6 +109,11 @@ impl Sites {
     pub(crate) fn get(&self, id: SiteId) -> &Site {
         // The first one stands for all that is not there.
         self.sites.get(id.0 as usize).unwrap_or(&self.sites[0])
+    }
+
+    /// A site with the names of its stack.
+    pub(crate) fn label(&self, id: SiteId) -> SiteLabel {
+        SiteLabel::new(self.get(id), &self.frames)
     }
 
     /// All sites, and the frames their stacks name.

@@ -11,7 +11,7 @@ use crate::heap::{In, Listener, Out, Place};
 use crate::moment::{Clock, Moment};
 use crate::replay::{Lens, Now};
 use crate::report::{Objects, Peak, StackAmount, Stacks};
-use crate::sites::Site;
+use crate::sites::Sites;
 use crate::threads::Owner;
 
 use classes::Classes;
@@ -64,9 +64,9 @@ impl Tally {
 
 impl Lens for Tally {
     #[inline]
-    fn event(&mut self, now: Now, site: &Site) {
+    fn event(&mut self, now: Now, sites: &Sites) {
         self.now = now;
-        self.requested = site.size;
+        self.requested = sites.get(now.site).size;
     }
 
     fn sync(&mut self, clock: &Clock) {

@@ -238,6 +238,7 @@ fn compaction_frees_what_half_full_spans_hold() {
     let figures = &spans.classes[0].figures;
     assert_eq!((figures.spans, figures.empty, figures.needed_spans), (4, 1, 1));
     assert_eq!((spans.pages, spans.freed_pages), (64, 48));
+    assert_eq!(figures.by_tenth, [0, 0, 2, 0, 1, 0, 0, 0, 0, 0]);
     assert_eq!(spans.nearly_empty.spans, 0);
 }
 

@@ -1,5 +1,13 @@
 //! What the program understands on its command line, and its help.
 
+mod explain;
+mod explain_help;
+
+pub(crate) use explain::{
+    CompletionsArgs, DiffArgs, Explain, ExportArgs, FlamegraphArgs, ManArgs, OutputArgs, SpansArgs,
+    TemporaryArgs, TraceArgs, Weight,
+};
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
@@ -37,9 +45,11 @@ Exit codes:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// What was allocated and freed: by kind of event, size, thread and span
+    /// What was allocated and freed, by event, size, thread and span
     #[command(after_help = REPORT_HELP)]
     Report(ReportArgs),
+    #[command(flatten)]
+    Explain(Explain),
     /// All events as text, as 'go tool trace -d=parsed' prints them
     #[command(after_help = DUMP_HELP)]
     Dump(DumpArgs),
@@ -138,8 +148,8 @@ mod tests {
         let mut texts = vec![command.render_long_help().to_string()];
         let subcommands = command.get_subcommands_mut();
         texts.extend(subcommands.map(|command| command.render_long_help().to_string()));
-        // The program, its four commands and `help`.
-        assert_eq!(texts.len(), 6);
+        // The program, its sixteen commands and `help`.
+        assert_eq!(texts.len(), 18);
         for line in texts.iter().flat_map(|text| text.lines()) {
             assert!(line.chars().count() <= 80, "{line}");
         }

@@ -24,6 +24,11 @@ pub(crate) fn write(path: &Path, result: &impl Serialize, out: &mut impl Write) 
     writeln!(out, "{}", plain(&json))
 }
 
+/// Writes `result` in one line.
+pub(crate) fn line(result: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", plain(&serde_json::to_string(result)?))
+}
+
 /// JSON lets control characters above 0x7e stand as they are; a terminal may obey them.
 fn plain(json: &str) -> String {
     let mut plain = String::with_capacity(json.len());

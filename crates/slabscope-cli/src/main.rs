@@ -2,12 +2,18 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod cut_off;
 mod dump;
 mod exit_code;
+mod explain;
+mod export;
 mod failure;
+mod flamegraph;
 mod json;
 mod live;
+mod manual;
 mod open;
+mod output;
 mod progress;
 mod recover;
 mod report;
@@ -24,6 +30,7 @@ use args::{Args, Command};
 fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Report(args) => report::run(&args),
+        Command::Explain(command) => explain::run(&command),
         Command::Dump(args) => dump::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Recover(args) => recover::run(&args),

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
 /// Cuts the trace and appends its end. If this is interrupted, it can be done again: the live file
 /// is removed only afterwards, and what is kept of the trace never changes.
 fn write(path: &Path, recovered: &Recovered) -> Result<(), Failure> {
-    let mut write = || {
+    let write = || {
         let mut file = OpenOptions::new().write(true).open(path)?;
         file.set_len(recovered.keep as u64)?;
         file.seek(SeekFrom::End(0))?;

@@ -4,11 +4,12 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
 use serde::Serialize;
-use slabscope_analysis::{ReadError, Report, State, analyze};
+use slabscope_analysis::{Report, analyze};
 
 use crate::args::ReportArgs;
+use crate::cut_off::Trouble;
 use crate::exit_code::Outcome;
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::text::report::Rows;
 use crate::window::{self, WindowArgs};
@@ -24,7 +25,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
         text::report::write(&args.file, &report, rows, &mut out)?;
     }
     out.flush()?;
-    Ok(say_if_cut_off(&args.file, &report))
+    let trouble = Trouble {
+        error: report.error.as_ref(),
+        generations: report.tracing.generations,
+        state: report.completeness.state,
+        has_heap_events: report.events.heap_total() > 0,
+    };
+    Ok(trouble.say(&args.file))
 }
 
 #[derive(Serialize)]
@@ -39,44 +46,4 @@ pub(crate) fn replay(path: &Path, window: WindowArgs) -> Result<Report, Failure>
     let progress = Progress::new(bytes.len());
     analyze(&bytes, window, &mut |read| progress.at(read))
         .map_err(|error| Failure::input(path, format!("{error}. {}", window::advice(&error))))
-}
-
-/// A report of a part of a trace must not pass for one of all of it.
-fn say_if_cut_off(path: &Path, report: &Report) -> Outcome {
-    let message = match &report.error {
-        Some(error) => format!("{}. {}", place(error), advice(error, report)),
-        None if report.tracing.generations == 0 => {
-            "offset 16: there is nothing behind the header. The program was killed before it \
-             wrote any event; trace it again."
-                .to_owned()
-        }
-        None if report.completeness.state == State::CutOff => {
-            "it has no closing counts, so it was cut off. The report covers what is there; \
-             trace the program again if you need its end."
-                .to_owned()
-        }
-        None => return Outcome::Fine,
-    };
-    failure::say(&failure::about(path, message));
-    Outcome::Finding
-}
-
-fn place(error: &ReadError) -> String {
-    match error.generation {
-        0 => format!("offset {}: {}", error.offset, error.what),
-        generation => format!("offset {}, generation {generation}: {}", error.offset, error.what),
-    }
-}
-
-fn advice(error: &ReadError, report: &Report) -> &'static str {
-    match (error.is_cut_off, report.events.heap_total() > 0) {
-        (true, true) => {
-            "The report covers what was read before; trace the program again if you need its end."
-        }
-        (true, false) => "No event of the heap comes before that; trace the program again.",
-        (false, _) => {
-            "The report covers what was read before; the file was damaged or is not what its \
-             writer wrote: copy it again, or trace the program again."
-        }
-    }
 }

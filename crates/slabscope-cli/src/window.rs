@@ -2,7 +2,7 @@
 
 use clap::Args;
 use jiff::Timestamp;
-use slabscope_analysis::{AnalyzeError, Bound, Window};
+use slabscope_analysis::{AnalyzeError, Bound, Temporary, Window};
 
 /// Which part of the trace.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -52,17 +52,8 @@ const UNITS: [(&str, f64); 7] =
 
 /// A moment as a user writes it.
 fn bound(text: &str) -> Result<Bound, String> {
-    for (unit, ns) in UNITS {
-        if let Some(number) = text.strip_suffix(unit)
-            && let Ok(number) = number.trim_end().parse::<f64>()
-        {
-            let since = number * ns;
-            // Beyond that a number of nanoseconds is no time.
-            if !(0.0..9e18).contains(&since) {
-                return Err("it must be after the trace's start".to_owned());
-            }
-            return Ok(Bound::SinceStart(since.round() as i64));
-        }
+    if let Some(ns) = duration(text) {
+        return ns.map(Bound::SinceStart);
     }
     let timestamp: Timestamp = text.parse().map_err(|_| {
         "write it as 1.5s, 250ms, 10us, 3m or 2h after the trace's start, or as a time of day \
@@ -71,6 +62,31 @@ fn bound(text: &str) -> Result<Bound, String> {
     })?;
     let ns = i64::try_from(timestamp.as_nanosecond());
     ns.map(Bound::Unix).map_err(|_| "it is too far from today".to_owned())
+}
+
+/// How soon is soon, as a user writes it: a number of events, or a time.
+pub(crate) fn soon(text: &str) -> Result<Temporary, String> {
+    if let Ok(events) = text.parse() {
+        return Ok(Temporary::Events(events));
+    }
+    let ns = duration(text)
+        .ok_or_else(|| "write it as a number of events, or as a time such as 10us".to_owned())?;
+    ns.map(|ns| Temporary::Time { ns })
+}
+
+/// A length of time in nanoseconds; `None` when it is not written as one.
+fn duration(text: &str) -> Option<Result<i64, String>> {
+    UNITS.into_iter().find_map(|(unit, ns)| {
+        let number: f64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+        let length = number * ns;
+        // Beyond that a number of nanoseconds is no time.
+        let is_time = (0.0..9e18).contains(&length);
+        Some(if is_time {
+            Ok(length.round() as i64)
+        } else {
+            Err("it must not be negative, nor longer than centuries".to_owned())
+        })
+    })
 }
 
 #[cfg(test)]
@@ -97,6 +113,15 @@ mod tests {
         assert_eq!(bound("2001-09-09T03:46:40.5+02:00"), Ok(unix));
         for text in ["", "s", "1.5", "-1s", "1 day", "NaNs", "infs", "2001-09-09", "99999999h"] {
             assert!(bound(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn soon_is_a_number_or_a_time() {
+        assert_eq!(soon("16"), Ok(Temporary::Events(16)));
+        assert_eq!(soon("10us"), Ok(Temporary::Time { ns: 10_000 }));
+        for text in ["", "x", "-1", "1.5", "-1us"] {
+            assert!(soon(text).is_err(), "{text}");
         }
     }
 

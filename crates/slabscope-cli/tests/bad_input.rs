@@ -9,13 +9,26 @@ use predicates::prelude::*;
 use support::slabscope;
 use tempfile::TempDir;
 
-const COMMANDS: [&[&str]; 6] = [
+const COMMANDS: [&[&str]; 19] = [
     &["report"],
     &["report", "--json"],
     &["dump"],
     &["dump", "--wire"],
     &["verify"],
     &["verify", "--json"],
+    &["peak"],
+    &["peak", "--json"],
+    &["leaks"],
+    &["temporary"],
+    &["sizes"],
+    &["sites"],
+    &["threads"],
+    &["spans"],
+    &["flamegraph"],
+    &["export", "--format", "collapsed"],
+    &["export", "--format", "firefox"],
+    &["export", "--format", "jsonl"],
+    &["export", "--format", "pprof"],
 ];
 
 /// Each command refuses `path`, says `parts` on one line of standard error, and prints nothing.

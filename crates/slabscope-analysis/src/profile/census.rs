@@ -110,10 +110,9 @@ impl ClassSpans {
                 self.empty += 1;
                 self.empty_pages = self.empty_pages.saturating_add(span.pages);
             }
-            // A full span is in the last tenth.
             live => {
-                let tenth = (live - 1).saturating_mul(STRETCHES as u64) / span.slot_count;
-                self.by_tenth[(tenth as usize).min(STRETCHES - 1)] += 1;
+                let tenth = live.saturating_mul(STRETCHES as u64).div_ceil(span.slot_count);
+                self.by_tenth[(tenth as usize).clamp(1, STRETCHES) - 1] += 1;
             }
         }
     }

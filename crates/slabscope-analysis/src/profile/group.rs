@@ -9,7 +9,7 @@ use slabscope_wire::size_class::SizeClass;
 
 use super::Profile;
 use super::cell::{Cell, Class};
-use crate::sites::{Frame, SiteId};
+use crate::sites::{Frame, Site, SiteId};
 use crate::threads::Owner;
 
 /// What is known of where something was allocated.
@@ -100,22 +100,26 @@ impl Profile {
     }
 
     pub(crate) fn site_label(&self, id: SiteId) -> SiteLabel {
-        let Some(site) = self.sites.get(id.0 as usize) else {
-            return SiteLabel::default();
-        };
-        let frame = |&frame: &u32| self.frames.get(frame as usize).cloned();
-        SiteLabel {
-            size: site.size,
-            align: site.align,
-            type_name: site.type_name.clone(),
-            stack: site.stack.iter().filter_map(frame).collect(),
-        }
+        let site = self.sites.get(id.0 as usize);
+        site.map_or_else(SiteLabel::default, |site| SiteLabel::new(site, &self.frames))
     }
 
     pub(crate) fn thread_label(&self, owner: Owner) -> ThreadLabel {
         match owner.index().and_then(|index| self.threads.get(index)) {
             Some(thread) => ThreadLabel { thread: Some(thread.id), name: thread.name.clone() },
             None => ThreadLabel::default(),
+        }
+    }
+}
+
+impl SiteLabel {
+    pub(crate) fn new(site: &Site, frames: &[Frame]) -> SiteLabel {
+        let frame = |&frame: &u32| frames.get(frame as usize).cloned();
+        SiteLabel {
+            size: site.size,
+            align: site.align,
+            type_name: site.type_name.clone(),
+            stack: site.stack.iter().filter_map(frame).collect(),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::heap::{In, Listener, Out, Place};
 use crate::moment::Clock;
 use crate::replay::{Lens, Now};
 use crate::report::Amount;
-use crate::sites::Site;
+use crate::sites::Sites;
 use crate::threads::Owner;
 
 /// What is known of an object while it lives.
@@ -143,7 +143,7 @@ impl Ledger {
 
 impl Lens for Ledger {
     #[inline]
-    fn event(&mut self, now: Now, _: &Site) {
+    fn event(&mut self, now: Now, _: &Sites) {
         self.now = now;
         if matches!(now.what, AllocFree::HeapObjectAlloc { .. } | AllocFree::HeapObjectFree { .. })
         {

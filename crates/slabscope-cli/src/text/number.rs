@@ -47,6 +47,33 @@ pub(crate) fn duration(ns: i64) -> String {
     format!("{:.3} s", ns as f64 / 1e9)
 }
 
+/// A length of time, in the unit that suits it.
+pub(crate) fn short_time(ns: u64) -> String {
+    let value = ns as f64;
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} us", value / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", value / 1e6),
+        _ => format!("{:.1} s", value / 1e9),
+    }
+}
+
+/// Bytes more or fewer than before.
+pub(crate) fn signed_bytes(n: i64) -> String {
+    match n {
+        0 => "0 B".to_owned(),
+        n => format!("{}{}", if n < 0 { '-' } else { '+' }, bytes(n.unsigned_abs())),
+    }
+}
+
+/// A count more or less than before.
+pub(crate) fn signed_count(n: i64) -> String {
+    match n {
+        0 => "0".to_owned(),
+        n => format!("{}{}", if n < 0 { '-' } else { '+' }, count(n.unsigned_abs())),
+    }
+}
+
 /// A moment, since the trace's start.
 pub(crate) fn moment(moment: &Moment) -> String {
     format!("{:+.3} s", moment.since_start_ns as f64 / 1e9)
@@ -86,6 +113,14 @@ mod tests {
         for (n, text) in cases {
             assert_eq!(bytes(n), text);
         }
+    }
+
+    #[test]
+    fn times_and_differences_have_their_unit_and_sign() {
+        let times = [999, 1_500, 2_000_000, 3_250_000_000].map(short_time);
+        assert_eq!(times, ["999 ns", "1.5 us", "2.0 ms", "3.2 s"]);
+        assert_eq!([0, 5, -2048].map(signed_bytes), ["0 B", "+5 B", "-2.0 KiB"]);
+        assert_eq!([0, 5, -2048].map(signed_count), ["0", "+5", "-2,048"]);
     }
 
     #[test]

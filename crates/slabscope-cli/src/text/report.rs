@@ -1,7 +1,7 @@
 //! The report as text: one section after the other, each under a short heading.
 
-mod about;
-mod heap;
+pub(crate) mod about;
+pub(crate) mod heap;
 mod tables;
 mod trouble;
 
@@ -21,7 +21,7 @@ pub(crate) enum Rows {
 
 impl Rows {
     /// How many rows of a table of `len` to show.
-    fn of(self, len: usize) -> usize {
+    pub(crate) fn of(self, len: usize) -> usize {
         match self {
             Rows::All => len,
             // A table that is hardly longer is shown whole: "and 1 more" takes a line too.
@@ -53,6 +53,6 @@ pub(crate) fn write(
     heap::stacks(&report.stacks, out)
 }
 
-fn heading(title: &str, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn heading(title: &str, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "\n{title}")
 }

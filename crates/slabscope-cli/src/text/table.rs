@@ -50,7 +50,7 @@ impl Table {
     }
 
     /// Writes titles and rows.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         let widths = self.widths();
         if self.columns.iter().any(|column| !column.title.is_empty()) {
             let titles = self.columns.iter().map(|column| column.title);
@@ -87,7 +87,7 @@ impl Table {
         &self,
         cells: impl Iterator<Item = &'a str>,
         widths: &[usize],
-        out: &mut impl Write,
+        out: &mut (impl Write + ?Sized),
     ) -> io::Result<()> {
         let mut line = String::new();
         for ((cell, column), &width) in cells.zip(&self.columns).zip(widths) {

@@ -116,11 +116,11 @@ pub(super) fn stacks(stacks: &Stacks, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// What stands where the trace does not tell.
-pub(super) fn dash() -> String {
+pub(crate) fn dash() -> String {
     "-".to_owned()
 }
 
-fn when(at: &Moment) -> String {
+pub(crate) fn when(at: &Moment) -> String {
     match wall(at) {
         Some(wall) => format!("{} ({wall})", moment(at)),
         None => moment(at),

@@ -1,0 +1,145 @@
+//! The commands that answer one question each: make a profile, look at it, print the answer.
+
+use std::io::{BufWriter, Write, stdout};
+use std::path::Path;
+
+use serde::{Serialize, Serializer};
+use slabscope_analysis::{Diff, Profile, ProfileOptions, profile};
+
+use crate::args::{DiffArgs, Explain, OutputArgs, SpansArgs, TemporaryArgs, TraceArgs};
+use crate::cut_off;
+use crate::exit_code::Outcome;
+use crate::failure::{self, Failure};
+use crate::progress::Progress;
+use crate::text::explain::{self as text, Page};
+use crate::text::report::Rows;
+use crate::window::{self, WindowArgs};
+use crate::{export, flamegraph, json, manual, open};
+
+pub(crate) fn run(command: &Explain) -> Result<Outcome, Failure> {
+    match command {
+        Explain::Peak(args) => simple(args, "peak", Profile::peak, text::peak),
+        Explain::Leaks(args) => simple(args, "leaks", Profile::leaks, text::leaks),
+        Explain::Temporary(args) => temporary(args),
+        Explain::Sizes(args) => simple(args, "sizes", Profile::sizes, text::sizes),
+        Explain::Sites(args) => simple(args, "sites", Profile::sites, text::sites),
+        Explain::Threads(args) => simple(args, "threads", Profile::threads, text::threads),
+        Explain::Spans(args) => spans(args),
+        Explain::Diff(args) => diff(args),
+        Explain::Flamegraph(args) => flamegraph::run(args),
+        Explain::Export(args) => export::run(args),
+        Explain::Man(args) => manual::man(args),
+        Explain::Completions(args) => manual::completions(args),
+    }
+}
+
+/// What a command needs of the trace in `file`.
+pub(crate) fn options(window: WindowArgs) -> Result<ProfileOptions, Failure> {
+    let window = window.window().map_err(Failure::Input)?;
+    Ok(ProfileOptions { window, ..ProfileOptions::default() })
+}
+
+/// The profile of the file.
+pub(crate) fn make(path: &Path, options: &ProfileOptions) -> Result<Profile, Failure> {
+    let bytes = open::trace(path)?;
+    let progress = Progress::new(bytes.len());
+    profile(&bytes, options, &mut |read| progress.at(read))
+        .map_err(|error| Failure::input(path, format!("{error}. {}", window::advice(&error))))
+}
+
+/// Says what the user should know of the trace beside the answer.
+pub(crate) fn say_trouble(path: &Path, profile: &Profile) -> Outcome {
+    if profile.contradictions > 0 {
+        let message = format!(
+            "{} events contradict those before them, so the figures may be off; \
+             'slabscope verify' lists them.",
+            profile.contradictions
+        );
+        failure::say(&failure::about(path, message));
+    }
+    let trouble = cut_off::Trouble {
+        error: profile.error.as_ref(),
+        generations: profile.tracing.generations,
+        state: profile.completeness.state,
+        has_heap_events: !profile.is_empty(),
+    };
+    trouble.say(path)
+}
+
+fn simple<V: Serialize>(
+    args: &TraceArgs,
+    name: &'static str,
+    view: fn(&Profile) -> V,
+    write: fn(&V, &Page<'_>, &mut dyn Write) -> std::io::Result<()>,
+) -> Result<Outcome, Failure> {
+    answer(args, &options(args.window)?, name, view, write)
+}
+
+fn temporary(args: &TemporaryArgs) -> Result<Outcome, Failure> {
+    let mut options = options(args.trace.window)?;
+    options.temporary = args.within;
+    let write = |view: &_, page: &Page<'_>, out: &mut dyn Write| {
+        text::temporary(view, args.within, page, out)
+    };
+    answer(&args.trace, &options, "temporary", Profile::temporary, write)
+}
+
+fn spans(args: &SpansArgs) -> Result<Outcome, Failure> {
+    let mut options = options(args.trace.window)?;
+    options.nearly_empty = f64::from(args.below) / 100.0;
+    let write =
+        |view: &_, page: &Page<'_>, out: &mut dyn Write| text::spans(view, args.below, page, out);
+    answer(&args.trace, &options, "spans", Profile::spans, write)
+}
+
+fn answer<V: Serialize>(
+    args: &TraceArgs,
+    options: &ProfileOptions,
+    name: &'static str,
+    view: fn(&Profile) -> V,
+    write: impl Fn(&V, &Page<'_>, &mut dyn Write) -> std::io::Result<()>,
+) -> Result<Outcome, Failure> {
+    let profile = make(&args.file, options)?;
+    let view = view(&profile);
+    let mut out = BufWriter::new(stdout().lock());
+    if args.output.json {
+        json::write(&args.file, &Named { name, view: &view }, &mut out)?;
+    } else {
+        write(&view, &page(&args.file, &profile, args.output), &mut out)?;
+    }
+    out.flush()?;
+    Ok(say_trouble(&args.file, &profile))
+}
+
+fn diff(args: &DiffArgs) -> Result<Outcome, Failure> {
+    let options = options(args.window)?;
+    let [before, after] = [&args.before, &args.after].map(|path| make(path, &options));
+    let (before, after) = (before?, after?);
+    let diff = Diff::new(&before, &after);
+    let mut out = BufWriter::new(stdout().lock());
+    if args.output.json {
+        json::write(&args.after, &Named { name: "diff", view: &diff }, &mut out)?;
+    } else {
+        text::diff(&diff, &args.before, &page(&args.after, &after, args.output), &mut out)?;
+    }
+    out.flush()?;
+    let outcomes = [say_trouble(&args.before, &before), say_trouble(&args.after, &after)];
+    Ok(Outcome::finding_if(outcomes.contains(&Outcome::Finding)))
+}
+
+fn page<'a>(path: &'a Path, profile: &'a Profile, output: OutputArgs) -> Page<'a> {
+    let rows = if output.all { Rows::All } else { Rows::Largest };
+    Page { path, profile, rows }
+}
+
+/// A result under the name of its command.
+struct Named<'a, V> {
+    name: &'static str,
+    view: &'a V,
+}
+
+impl<V: Serialize> Serialize for Named<'_, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([(self.name, self.view)])
+    }
+}

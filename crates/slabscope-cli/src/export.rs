@@ -1,0 +1,74 @@
+//! `slabscope export`: the trace in a form that other programs read.
+//!
+//! A form is a module with an [`Export`], and a line in [`FORMS`].
+
+pub(crate) mod collapsed;
+mod firefox;
+mod jsonl;
+mod pprof;
+
+use std::io::Write;
+use std::path::Path;
+
+use clap::builder::PossibleValuesParser;
+use slabscope_analysis::{Profile, ProfileOptions};
+
+use crate::args::{ExportArgs, Weight};
+use crate::exit_code::Outcome;
+use crate::explain;
+use crate::failure::Failure;
+use crate::output;
+
+/// A form.
+trait Export: Sync {
+    /// What it is called on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Whether what it writes is no text.
+    fn is_binary(&self) -> bool {
+        false
+    }
+
+    /// Writes the trace in this form.
+    fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Outcome, Failure>;
+}
+
+const FORMS: [&dyn Export; 4] =
+    [&collapsed::Collapsed, &firefox::Firefox, &jsonl::JsonLines, &pprof::Pprof];
+
+/// The names of all forms.
+pub(crate) fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(FORMS.map(|form| form.name()))
+}
+
+/// What is to be written.
+struct Source<'a> {
+    path: &'a Path,
+    options: ProfileOptions,
+    weight: Weight,
+}
+
+impl Source<'_> {
+    /// The profile of the trace, and how making it ended.
+    fn profile(&self) -> Result<(Profile, Outcome), Failure> {
+        let profile = explain::make(self.path, &self.options)?;
+        let outcome = explain::say_trouble(self.path, &profile);
+        Ok((profile, outcome))
+    }
+}
+
+pub(crate) fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
+    let form = FORMS.into_iter().find(|form| form.name() == args.format);
+    let form = form.ok_or_else(|| Failure::Input(format!("no form is called {}", args.format)))?;
+    if form.is_binary() {
+        output::refuse_terminal(args.out.as_deref())?;
+    }
+    let options = explain::options(args.window)?;
+    let source = Source { path: &args.file, options, weight: args.weight };
+    let mut outcome = Outcome::Fine;
+    output::write(args.out.as_deref(), |out| {
+        outcome = form.write(&source, out)?;
+        Ok(())
+    })?;
+    Ok(outcome)
+}

@@ -1,0 +1,43 @@
+//! `slabscope flamegraph`: a picture of where memory comes from.
+
+use std::path::Path;
+
+use inferno::flamegraph::{self, Options};
+
+use crate::args::{FlamegraphArgs, Weight};
+use crate::exit_code::Outcome;
+use crate::explain;
+use crate::export::collapsed;
+use crate::failure::Failure;
+use crate::output;
+use crate::text::escape;
+
+pub(crate) fn run(args: &FlamegraphArgs) -> Result<Outcome, Failure> {
+    let profile = explain::make(&args.file, &explain::options(args.window)?)?;
+    let lines = collapsed::lines(&profile, args.weight);
+    if lines.is_empty() {
+        let advice = "there is nothing of that weight in it. Choose another --weight.";
+        return Err(Failure::input(&args.file, advice));
+    }
+    let mut options = options(&args.file, args.weight);
+    let mut picture = Vec::new();
+    flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut picture)?;
+    output::write(args.out.as_deref(), |out| Ok(out.write_all(&picture)?))?;
+    Ok(explain::say_trouble(&args.file, &profile))
+}
+
+fn options(path: &Path, weight: Weight) -> Options<'static> {
+    let mut options = Options::default();
+    let (what, unit) = match weight {
+        Weight::Bytes => ("bytes allocated", "bytes"),
+        Weight::Count => ("objects allocated", "objects"),
+        Weight::Peak => ("bytes live at the peak", "bytes"),
+        Weight::Leaked => ("bytes live at the end", "bytes"),
+        Weight::Temporary => ("objects freed at once", "objects"),
+    };
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    options.title = format!("{}: {what}", escape(&name));
+    options.count_name = unit.to_owned();
+    options.factor = 1.0;
+    options
+}

@@ -1,0 +1,101 @@
+//! The answers of the commands that answer one question each, as text.
+
+mod diff;
+mod leaks;
+mod peak;
+mod sites;
+mod sizes;
+mod spans;
+mod temporary;
+mod threads;
+
+pub(crate) use diff::write as diff;
+pub(crate) use leaks::write as leaks;
+pub(crate) use peak::write as peak;
+pub(crate) use sites::write as sites;
+pub(crate) use sizes::write as sizes;
+pub(crate) use spans::write as spans;
+pub(crate) use temporary::write as temporary;
+pub(crate) use threads::write as threads;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use slabscope_analysis::{Origin, Part, Profile};
+
+use super::report::about::part;
+use super::report::{Rows, heading};
+use super::{Column, Table, escape, plural};
+
+/// What every answer stands on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) profile: &'a Profile,
+    /// How much of long tables to show.
+    pub(crate) rows: Rows,
+}
+
+impl Page<'_> {
+    /// Writes what the answer is about; returns whether there is anything to say.
+    fn head(&self, what: &str, out: &mut dyn Write) -> io::Result<bool> {
+        writeln!(out, "{what} of {}", escape(&self.path.to_string_lossy()))?;
+        self.part(&self.profile.part, out)?;
+        if !self.profile.is_empty() {
+            return Ok(true);
+        }
+        let advice = match self.profile.tracing.origin {
+            Origin::Slabscope => "  The program allocated nothing while it was traced.",
+            Origin::Go => {
+                "  The trace has no objects. A Go program records them when it runs with\n  \
+                 GODEBUG=traceallocfree=1, from Go 1.23 on."
+            }
+        };
+        writeln!(out, "{advice}")?;
+        Ok(false)
+    }
+
+    fn part(&self, of: &Part, out: &mut dyn Write) -> io::Result<()> {
+        if of.is_whole() { Ok(()) } else { writeln!(out, "  part {}", part(of)) }
+    }
+
+    /// Writes a table of the first of `rows`, which stand in the order of their importance.
+    fn table<R>(
+        &self,
+        title: &str,
+        columns: impl Into<Vec<Column>>,
+        rows: &[R],
+        things: [&str; 2],
+        cells: impl Fn(&R) -> Vec<String>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        heading(title, out)?;
+        if rows.is_empty() {
+            return writeln!(out, "  none");
+        }
+        let mut table = Table::new(columns);
+        let shown = self.rows.of(rows.len());
+        for row in rows.iter().take(shown) {
+            table.row(cells(row));
+        }
+        table.write(out)?;
+        let [one, many] = things;
+        match rows.len() - shown.min(rows.len()) {
+            0 => Ok(()),
+            n => writeln!(out, "  and {}; --all shows them", plural(n as u64, one, many)),
+        }
+    }
+}
+
+/// What three tables are about.
+const SITES: [&str; 2] = ["other site", "other sites"];
+const CLASSES: [&str; 2] = ["other size class", "other size classes"];
+const THREADS: [&str; 2] = ["other thread", "other threads"];
+
+/// A part of a whole as a cell; nothing of nothing is a dash.
+fn share(part: u64, whole: u64) -> String {
+    match whole {
+        0 => super::report::heap::dash(),
+        _ => super::percent(part as f64 / whole as f64),
+    }
+}

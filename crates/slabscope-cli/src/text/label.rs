@@ -1,0 +1,89 @@
+//! What sites, size classes and threads are called.
+
+use slabscope_analysis::{ClassLabel, SiteLabel, ThreadLabel};
+
+use super::{bytes, count};
+
+/// A site in one line: the innermost function, the type, or what was asked for.
+pub(crate) fn site(site: &SiteLabel) -> String {
+    let function = site.stack.iter().map(|frame| frame.function.as_str());
+    let asked = asked(site);
+    match function.into_iter().find(|function| !function.is_empty()) {
+        Some(function) => match asked {
+            Some(asked) => format!("{asked} in {function}"),
+            None => function.to_owned(),
+        },
+        None => asked.unwrap_or_else(|| "not known".to_owned()),
+    }
+}
+
+/// The type, or what was asked for.
+pub(crate) fn asked(site: &SiteLabel) -> Option<String> {
+    let size = site.size.map(|size| match site.align {
+        Some(align) => format!("{} B, align {align}", count(size)),
+        None => format!("{} B", count(size)),
+    });
+    match (&site.type_name, size) {
+        (Some(name), Some(size)) => Some(format!("{name}, {size}")),
+        (Some(name), None) => Some(name.clone()),
+        (None, size) => size,
+    }
+}
+
+/// The slot size of a class.
+pub(crate) fn class(class: &ClassLabel) -> String {
+    match (class.class, class.slot_bytes) {
+        (_, Some(size)) => count(size),
+        (Some(_), None) => "large".to_owned(),
+        (None, None) => "no slot".to_owned(),
+    }
+}
+
+/// A thread's number and name.
+pub(crate) fn thread(thread: &ThreadLabel) -> String {
+    match (thread.thread, thread.name.as_str()) {
+        (None, _) => "before the trace".to_owned(),
+        (Some(id), "") => id.to_string(),
+        (Some(id), name) => format!("{id} {name}"),
+    }
+}
+
+/// The slot size of a class, with its unit.
+pub(crate) fn slot(class: &ClassLabel) -> String {
+    match (class.class, class.slot_bytes) {
+        (_, Some(size)) => format!("slot of {}", bytes(size)),
+        (Some(_), None) => "large object".to_owned(),
+        (None, None) => "no slot".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use slabscope_analysis::Frame;
+
+    #[test]
+    fn a_site_is_called_by_the_best_that_is_known() {
+        let mut label = SiteLabel::default();
+        assert_eq!(site(&label), "not known");
+        label.size = Some(4096);
+        label.align = Some(8);
+        assert_eq!(site(&label), "4,096 B, align 8");
+        label.type_name = Some("Order".to_owned());
+        assert_eq!(site(&label), "Order, 4,096 B, align 8");
+        let frame = |function: &str| Frame { function: function.to_owned(), ..Frame::default() };
+        label.stack = vec![frame(""), frame("app::parse"), frame("main")];
+        assert_eq!(site(&label), "Order, 4,096 B, align 8 in app::parse");
+        let label = SiteLabel { stack: label.stack, ..SiteLabel::default() };
+        assert_eq!(site(&label), "app::parse");
+    }
+
+    #[test]
+    fn threads_and_classes_have_a_name_for_nothing() {
+        assert_eq!(thread(&ThreadLabel::default()), "before the trace");
+        let label = ThreadLabel { thread: Some(7), name: "main".to_owned() };
+        assert_eq!(thread(&label), "7 main");
+        assert_eq!(class(&ClassLabel { class: Some(0), slot_bytes: None }), "large");
+        assert_eq!(slot(&ClassLabel { class: Some(9), slot_bytes: Some(2048) }), "slot of 2.0 KiB");
+    }
+}

@@ -1,0 +1,208 @@
+//! What other programs are given: pictures, profiles, lines, manual pages, completions.
+
+mod support;
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use flate2::read::GzDecoder;
+use support::slabscope;
+use tempfile::TempDir;
+
+fn go_trace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../slabscope-trace/tests/data/go1.27-allocfree-small.trace")
+}
+
+fn export(form: &str, more: &[&str]) -> Vec<u8> {
+    let mut command = slabscope(&["export", "--format", form]);
+    command.args(more).arg(go_trace());
+    command.assert().code(0).stderr("").get_output().stdout.clone()
+}
+
+fn report() -> serde_json::Value {
+    let mut command = slabscope(&["report", "--json"]);
+    let output = command.arg(go_trace()).assert().code(0).get_output().stdout.clone();
+    serde_json::from_slice::<serde_json::Value>(&output).unwrap()["report"].clone()
+}
+
+#[test]
+fn collapsed_stacks_weigh_what_the_report_says() {
+    let objects = &report()["objects"];
+    let expected = [
+        ("bytes", &objects["allocated"]["bytes"]),
+        ("count", &objects["allocated"]["objects"]),
+        ("peak", &objects["peak"]["bytes"]),
+        ("leaked", &objects["live"]["bytes"]),
+    ];
+    for (weight, expected) in expected {
+        let text = String::from_utf8(export("collapsed", &["--weight", weight])).unwrap();
+        let weights = text.lines().map(|line| {
+            let (frames, weight) = line.rsplit_once(' ').unwrap();
+            assert_eq!(frames.split(';').count(), 3, "{line}");
+            weight.parse::<u64>().unwrap()
+        });
+        assert_eq!(weights.sum::<u64>(), expected.as_u64().unwrap(), "{weight}");
+    }
+}
+
+#[test]
+fn lines_of_json_are_all_allocations_and_frees() {
+    let text = String::from_utf8(export("jsonl", &[])).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let count = |event: &str| lines.iter().filter(|line| line["event"] == event).count() as u64;
+    let objects = &report()["objects"];
+    let expected = |what: &str| objects[what]["objects"].as_u64().unwrap();
+    assert_eq!(count("alloc"), expected("allocated"));
+    assert_eq!(count("free"), expected("freed"));
+    assert_eq!(count("exists"), expected("existed"));
+    // Each site is told before anything of it.
+    let mut told = vec![0];
+    for line in &lines {
+        let site = line["site"].as_u64().unwrap();
+        if line["event"] == "site" {
+            assert!(line["type"].is_string(), "{line}");
+            told.push(site);
+        }
+        assert!(told.contains(&site), "{line}");
+    }
+    assert!(told.len() > 10);
+    let part = String::from_utf8(export("jsonl", &["--from", "2ms", "--to", "3ms"])).unwrap();
+    let times = part.lines().filter_map(|line| {
+        serde_json::from_str::<serde_json::Value>(line).unwrap()["t_ns"].as_u64()
+    });
+    let times: Vec<u64> = times.collect();
+    assert!(times.len() > 100 && times.iter().all(|time| (2_000_000..3_000_000).contains(time)));
+}
+
+#[test]
+fn a_reader_that_has_enough_is_no_failure() {
+    for form in ["collapsed", "firefox", "jsonl", "pprof"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_slabscope"))
+            .args(["export", "--format", form])
+            .arg(go_trace())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{form}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{form}");
+    }
+}
+
+#[test]
+fn firefox_gets_allocations_and_memory_over_time() {
+    let made: serde_json::Value = serde_json::from_slice(&export("firefox", &[])).unwrap();
+    let objects = &report()["objects"];
+    let samples = &made["threads"][0]["nativeAllocations"];
+    let weights = samples["weight"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap());
+    assert_eq!(weights.sum::<u64>(), objects["allocated"]["bytes"].as_u64().unwrap());
+    let counter = &made["counters"][0];
+    assert_eq!(counter["category"], "Memory");
+    let changes = counter["samples"]["count"].as_array().unwrap();
+    let last: f64 = changes.iter().map(|n| n.as_f64().unwrap()).sum();
+    assert_eq!(last, objects["live"]["bytes"].as_f64().unwrap());
+    assert!(made["meta"]["preprocessedProfileVersion"].is_number());
+}
+
+#[test]
+fn pprof_is_compressed_and_names_the_types() {
+    let mut bytes = Vec::new();
+    GzDecoder::new(&export("pprof", &[])[..]).read_to_end(&mut bytes).unwrap();
+    for name in ["alloc_space", "inuse_space", "peak_space", "main.Rec", "slot of 48 B"] {
+        assert!(bytes.windows(name.len()).any(|part| part == name.as_bytes()), "{name}");
+    }
+}
+
+/// The real consumer, where it is: `SLABSCOPE_GO` names Go's command.
+#[test]
+#[ignore = "needs Go, which SLABSCOPE_GO names"]
+fn go_tool_pprof_opens_it() {
+    let go = std::env::var_os("SLABSCOPE_GO").expect("SLABSCOPE_GO names Go's command");
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("app.pb.gz");
+    fs::write(&path, export("pprof", &[])).unwrap();
+    let total = |types: &str| {
+        let index = format!("-sample_index={types}");
+        let mut pprof = Command::new(&go);
+        pprof.args(["tool", "pprof", "-top", "-unit=B", "-nodefraction=0", &index]).arg(&path);
+        let output = pprof.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let total = text.split("Total samples = ").nth(1).and_then(|rest| rest.split('B').next());
+        total.unwrap_or_else(|| panic!("{text}")).trim().parse::<u64>().unwrap()
+    };
+    let objects = &report()["objects"];
+    assert_eq!(total("alloc_space"), objects["allocated"]["bytes"].as_u64().unwrap());
+    assert_eq!(total("inuse_space"), objects["live"]["bytes"].as_u64().unwrap());
+    assert_eq!(total("peak_space"), objects["peak"]["bytes"].as_u64().unwrap());
+}
+
+#[test]
+fn a_flame_graph_is_a_picture_of_what_was_asked_for() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.svg");
+    for (weight, title) in [("bytes", "bytes allocated"), ("peak", "bytes live at the peak")] {
+        slabscope(&["flamegraph", "--weight", weight, "-o"])
+            .arg(&path)
+            .arg(go_trace())
+            .assert()
+            .code(0)
+            .stdout("");
+        let picture = fs::read_to_string(&path).unwrap();
+        assert!(picture.starts_with("<?xml") && picture.trim_end().ends_with("</svg>"));
+        for part in [title, "float64", "slot of 48 B"] {
+            assert!(picture.contains(part), "{part}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_told() {
+    let directory = TempDir::new().unwrap();
+    let nowhere = directory.path().join("no/such/file");
+    for command in [&["flamegraph"][..], &["export", "--format", "pprof"]] {
+        let mut command = slabscope(command);
+        let output =
+            command.arg(go_trace()).arg("-o").arg(&nowhere).assert().code(2).get_output().clone();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains("no/such/file") && message.contains("Name a file"), "{message}");
+    }
+    slabscope(&["export", "--format", "xml"]).arg(go_trace()).assert().code(2);
+    let mut command =
+        slabscope(&["flamegraph", "--weight", "leaked", "--from", "0s", "--to", "1us"]);
+    let output = command.arg(go_trace()).assert().code(2).stdout("").get_output().clone();
+    assert!(String::from_utf8(output.stderr).unwrap().contains("Choose another --weight"));
+}
+
+#[test]
+fn every_command_has_a_manual_page_and_completions() {
+    let directory = TempDir::new().unwrap();
+    let pages = directory.path().join("man1");
+    slabscope(&["man", "--dir"]).arg(&pages).assert().code(0).stdout("");
+    let help = slabscope(&["--help"]).assert().code(0).get_output().stdout.clone();
+    let help = String::from_utf8(help).unwrap();
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let commands = commands.lines().filter_map(|line| line.split_whitespace().next());
+    let commands: Vec<_> = commands.filter(|&command| command != "help").collect();
+    assert_eq!(fs::read_dir(&pages).unwrap().count(), commands.len() + 1);
+    let script = slabscope(&["completions", "bash"]).assert().code(0).get_output().stdout.clone();
+    let script = String::from_utf8(script).unwrap();
+    for command in commands {
+        let page = fs::read_to_string(pages.join(format!("slabscope-{command}.1"))).unwrap();
+        assert!(page.contains(".TH") && page.contains("Example"), "{command}");
+        assert!(script.contains(&format!("slabscope,{command})")), "{command}");
+        slabscope(&[command, "--help"]).assert().code(0);
+    }
+    let program = slabscope(&["man"]).assert().code(0).get_output().stdout.clone();
+    assert_eq!(program, fs::read(pages.join("slabscope.1")).unwrap());
+    for shell in ["zsh", "fish", "elvish", "powershell"] {
+        let output = slabscope(&["completions", shell]).assert().code(0).get_output().clone();
+        assert!(output.stdout.len() > 1000, "{shell}");
+    }
+}

@@ -22,7 +22,6 @@ pub(crate) fn pages_of(size: usize) -> Option<u32> {
 
 impl Heap {
     /// Allocates; says also whether all bytes read as zero.
-    #[cold]
     #[inline(never)]
     pub(crate) fn alloc_large(
         &self,
@@ -31,16 +30,29 @@ impl Heap {
         align: usize,
         observer: &mut impl Observer,
     ) -> Option<(*mut u8, bool)> {
+        if align <= PAGE_SIZE
+            && let Some(object) = cache.take_large(size.div_ceil(PAGE_SIZE))
+        {
+            let arena = self.arena()?;
+            arena.span(arena.page_of(object.addr())?).used.set(1);
+            return Some((object, false));
+        }
+        self.alloc_large_slow(size, align, observer)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn alloc_large_slow(
+        &self,
+        size: usize,
+        align: usize,
+        observer: &mut impl Observer,
+    ) -> Option<(*mut u8, bool)> {
         let pages = pages_of(size)?;
         if !is_served(align) {
             return None;
         }
-        let kept = if align <= PAGE_SIZE { cache.take_large(pages) } else { None };
         let arena = self.arena()?;
-        if let Some(object) = kept {
-            arena.span(arena.page_of(object.addr())?).used.set(1);
-            return Some((object, false));
-        }
         self.free_deferred(arena, observer);
         let run = self.page_heap().lock().take(arena, pages, align, State::Large)?;
         let span = arena.span(run.first);
@@ -83,7 +95,6 @@ impl Heap {
     ///
     /// # Safety
     /// As [`Heap::dealloc`].
-    #[cold]
     #[inline(never)]
     pub(crate) unsafe fn free_large(
         &self,
@@ -96,12 +107,13 @@ impl Heap {
         let page = large_span(arena, object, size);
         arena.span(page).used.set(0);
         // SAFETY: the object is a whole span, and the caller gives it up.
-        if unsafe { cache.put_large(object, arena.span(page).pages.get()) } {
-            return;
+        if !unsafe { cache.put_large(object, arena.span(page).pages.get() as usize) } {
+            self.free_large_span(arena, page, observer);
         }
-        self.free_large_span(arena, page, observer);
     }
 
+    #[cold]
+    #[inline(never)]
     pub(crate) fn free_large_span(&self, arena: &Arena, page: u32, observer: &mut impl Observer) {
         let span = arena.span(page);
         if let Some(info) = span.info(page) {
@@ -144,13 +156,14 @@ impl Heap {
 
 /// The page where the object's span begins. Ends the program if that is no large object of this
 /// size.
+#[inline]
 fn large_span(arena: &Arena, object: *mut u8, size: usize) -> u32 {
     let page = arena.page_of(object.addr()).unwrap_or(0);
     let span = arena.span(page);
     let fits = span.state() == State::Large
         && span.used.get() == 1
         && arena.address(page).as_ptr() == object
-        && pages_of(size) == Some(span.pages.get());
+        && size.div_ceil(PAGE_SIZE).max(1) == span.pages.get() as usize;
     if !fits {
         fatal(&[
             "a large object was freed or resized that is not one of this heap, was freed before, ",

@@ -17,7 +17,7 @@ const BATCH_BYTES: usize = 32 << 10;
 pub(crate) const BATCH_MAX: u32 = 64;
 
 /// Large objects of up to this many pages are kept too.
-const LARGE_PAGES_MAX: u32 = 64;
+const LARGE_PAGES_MAX: usize = 64;
 
 /// Bytes of large objects of one size that are kept at most.
 const LARGE_BYTES: usize = 512 << 10;
@@ -49,6 +49,12 @@ pub(crate) fn batch_of(class: SizeClass) -> u32 {
     BATCHES.get(class.index()).copied().unwrap_or(2)
 }
 
+/// Large objects of `pages` pages that are kept.
+#[cold]
+fn large_batch_of(pages: usize) -> u32 {
+    (LARGE_BYTES / (pages * PAGE_SIZE)).clamp(1, 8) as u32
+}
+
 /// Free slots of one class.
 ///
 /// Invariant: `head` leads to `batch - room` slots, and `spare` to a list apart from it; both are of
@@ -70,7 +76,7 @@ pub(crate) struct Bin {
 pub struct ThreadCache {
     bins: [Bin; COUNT],
     /// Large objects by pages, from 1 on.
-    large: [Bin; LARGE_PAGES_MAX as usize],
+    large: [Bin; LARGE_PAGES_MAX],
     large_bytes: usize,
 }
 
@@ -83,7 +89,7 @@ impl ThreadCache {
     pub const fn new() -> Self {
         ThreadCache {
             bins: [const { Bin::new() }; COUNT],
-            large: [const { Bin::new() }; LARGE_PAGES_MAX as usize],
+            large: [const { Bin::new() }; LARGE_PAGES_MAX],
             large_bytes: 0,
         }
     }
@@ -97,10 +103,11 @@ impl ThreadCache {
     }
 
     /// A large object of `pages` pages.
-    pub(crate) fn take_large(&mut self, pages: u32) -> Option<*mut u8> {
-        let bin = self.large.get_mut(pages.wrapping_sub(1) as usize)?;
+    #[inline]
+    pub(crate) fn take_large(&mut self, pages: usize) -> Option<*mut u8> {
+        let bin = self.large.get_mut(pages.wrapping_sub(1))?;
         let object = bin.take()?;
-        self.large_bytes -= pages as usize * PAGE_SIZE;
+        self.large_bytes -= pages * PAGE_SIZE;
         Some(object)
     }
 
@@ -108,17 +115,16 @@ impl ThreadCache {
     ///
     /// # Safety
     /// The object is whole, free and the caller's.
-    pub(crate) unsafe fn put_large(&mut self, object: *mut u8, pages: u32) -> bool {
-        let Some(bin) = self.large.get_mut(pages.wrapping_sub(1) as usize) else { return false };
-        let bytes = pages as usize * PAGE_SIZE;
-        if self.large_bytes + bytes > LARGE_BYTES_TOTAL {
+    #[inline]
+    pub(crate) unsafe fn put_large(&mut self, object: *mut u8, pages: usize) -> bool {
+        let Some(bin) = self.large.get_mut(pages.wrapping_sub(1)) else { return false };
+        let bytes = self.large_bytes + pages * PAGE_SIZE;
+        if bytes > LARGE_BYTES_TOTAL || (bin.room == 0 && !bin.grow(large_batch_of(pages))) {
             return false;
         }
-        bin.grow((LARGE_BYTES / bytes).clamp(1, 8) as u32);
+        self.large_bytes = bytes;
         // SAFETY: passed on to the caller.
-        let kept = unsafe { bin.put(object) };
-        self.large_bytes += if kept { bytes } else { 0 };
-        kept
+        unsafe { bin.put(object) }
     }
 
     /// Takes any large object.
@@ -211,7 +217,7 @@ impl Bin {
     /// Lets the first list have more slots, `most` in the end; `false` if it may have that many
     /// already. Returns how many it may have now.
     pub(crate) fn grow(&mut self, most: u32) -> bool {
-        let more = self.batch.max(1).min(most.saturating_sub(self.batch));
+        let more = (self.batch * 3).max(1).min(most.saturating_sub(self.batch));
         self.batch += more;
         self.room += more;
         more > 0

@@ -2,6 +2,10 @@
 
 use core::ffi::{CStr, c_char};
 
+use crate::KERNEL_PAGE;
+use crate::errno::ErrnoGuard;
+use crate::file::Errno;
+
 unsafe extern "C" {
     static environ: *const *const c_char;
 }
@@ -37,4 +41,90 @@ fn entry(index: usize) -> Option<&'static CStr> {
     }
     // SAFETY: a non-null entry is a C string.
     Some(unsafe { CStr::from_ptr(entry) })
+}
+
+/// As [`copy`], for a thread that reads while another may change the environment: what is torn or
+/// gone reads as not there, and nothing faults.
+///
+/// # Errors
+/// When the kernel does not let a process read its own memory that way.
+pub fn copy_guarded(name: &[u8], buffer: &mut [u8]) -> Result<Option<usize>, Errno> {
+    let _errno = ErrnoGuard::new();
+    let mut word = [0; 8];
+    let place = (&raw const environ).addr();
+    read_own(place, &mut word)?;
+    let mut array = usize::from_ne_bytes(word);
+    while array != 0 {
+        let mut entries = [0; 64 * 8];
+        let len = read_own(array, &mut entries)?;
+        let (entries, _) = entries.get(..len).unwrap_or_default().as_chunks::<8>();
+        for entry in entries {
+            match usize::from_ne_bytes(*entry) {
+                0 => return Ok(None),
+                entry => {
+                    if let Some(len) = value_at(entry, name, buffer)? {
+                        return Ok(Some(len));
+                    }
+                }
+            }
+        }
+        // An array that leads nowhere was given up while we read it.
+        array = if entries.is_empty() { 0 } else { array + entries.len() * 8 };
+    }
+    Ok(None)
+}
+
+/// The value in the text at `address`, if that is `name`'s.
+fn value_at(address: usize, name: &[u8], buffer: &mut [u8]) -> Result<Option<usize>, Errno> {
+    const NAME_MAX: usize = 64;
+    let mut start = [0; NAME_MAX];
+    let len = name.len() + 1;
+    let Some(start) = start.get_mut(..len) else { return Ok(None) };
+    if read_own(address, start)? < len || start.split_last() != Some((&b'=', name)) {
+        return Ok(None);
+    }
+    let len = read_own(address + len, buffer)?;
+    let value = buffer.get(..len).unwrap_or_default();
+    Ok(Some(value.iter().position(|&byte| byte == 0).unwrap_or(len)))
+}
+
+/// Copies this process's own memory, as much as there is; never faults.
+fn read_own(address: usize, buffer: &mut [u8]) -> Result<usize, Errno> {
+    let mut done = 0;
+    while done < buffer.len() {
+        let at = address + done;
+        // The kernel copies a range whole or not at all, so no range leaves its page.
+        let in_page = KERNEL_PAGE - at % KERNEL_PAGE;
+        let Some(room) = buffer.get_mut(done..) else { break };
+        let len = room.len().min(in_page);
+        let local = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: len };
+        let remote = libc::iovec { iov_base: core::ptr::without_provenance_mut(at), iov_len: len };
+        // SAFETY: the local range is ours to write; the remote one may be anything, and the kernel
+        // checks it.
+        let copied = unsafe {
+            libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0)
+        };
+        match usize::try_from(copied) {
+            Ok(copied) if copied > 0 => done += copied,
+            _ if crate::errno::get() == libc::EFAULT => break,
+            _ => return Err(Errno(crate::errno::get())),
+        }
+    }
+    Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_read_the_same() {
+        for name in ["PATH", "CARGO_MANIFEST_DIR", "NOBODY_SETS_THIS"] {
+            let (mut plain, mut guarded) = ([0; 4096], [0; 4096]);
+            let len = copy(name.as_bytes(), &mut plain);
+            assert_eq!(copy_guarded(name.as_bytes(), &mut guarded), Ok(len), "{name}");
+            assert_eq!(plain[..len.unwrap_or(0)], guarded[..len.unwrap_or(0)]);
+        }
+        assert_eq!(read_own(8, &mut [0; 8]), Ok(0), "nothing is mapped there");
+    }
 }

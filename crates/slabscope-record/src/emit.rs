@@ -139,6 +139,15 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    fn try_again(&self, first: u64, second: u64) -> bool {
+        let rings = self.session.rings();
+        let pushed = match self.reentrant {
+            true => rings.push_reentrant(self.thread, first, second),
+            false => rings.push(self.thread, first, second),
+        };
+        matches!(pushed, Pushed::Done(_))
+    }
+
     /// The ring is full in the middle of an operation. The event was counted as happened, so if it is
     /// dropped it shows as lost. If not: the drainer waits for no thread, so waiting for it here
     /// ends; but threads at the safepoint wait for us, which is why the room above [`PRESSED`](crate::ring::PRESSED) makes
@@ -154,11 +163,11 @@ impl<'a> Emitter<'a> {
         while !session.has_failed() {
             let round = session.signal().rounds();
             session.signal().nudge();
-            cpu::give_way();
-            if let Pushed::Done(_) = session.rings().push(self.thread, first, second) {
+            if self.try_again(first, second) {
                 self.pressed = true;
                 return;
             }
+            cpu::give_way();
             futex::wait(round.0, round.1, Duration::from_millis(1));
             let waited = clock::monotonic_ns().saturating_sub(begun);
             if u128::from(waited) > session.policy().stall.as_nanos() {

@@ -29,6 +29,11 @@ const _: () = assert!(size_of::<RingHead>() == slabscope_wire::live::HEAD_SIZE);
 /// Words a record takes at most: run, time, event, argument.
 const RECORD_MAX: u64 = 4;
 
+/// Words that only re-entrant operations may fill. Such a one must not wait for room by
+/// compare-and-swap: the push it interrupted may have left a hole, and nothing behind a hole is taken
+/// before it is filled.
+const RESERVE: u64 = CAPACITY / 16;
+
 /// Above this many words a thread should wait for the drainer before its next operation. What is
 /// left is for operations under way: one has a handful of events, and threads are few at a time.
 pub const PRESSED: u64 = CAPACITY / 4 * 3;
@@ -76,7 +81,7 @@ impl Rings {
         for (head, buffer) in heads.iter().zip(words.chunks(CAPACITY as usize)) {
             head.buffer.store(buffer.as_ptr().addr() as u64, Ordering::Relaxed);
             head.mask.store(CAPACITY - 1, Ordering::Relaxed);
-            head.room.store(CAPACITY - RECORD_MAX, Ordering::Relaxed);
+            head.room.store(CAPACITY - RECORD_MAX - RESERVE, Ordering::Relaxed);
         }
         Rings { heads, words, protocol, cpus, ticks_are_time }
     }
@@ -110,16 +115,37 @@ impl Rings {
             if pushed != Pushed::NoCpu {
                 return pushed;
             }
-            return self.push_by_cas(self.cpus as usize, thread, first, second);
+            return self.push_by_cas(self.cpus as usize, thread, first, second, 0);
         }
-        self.push_by_cas(cpu::current() % self.cpus as usize, thread, first, second)
+        self.push_by_cas(cpu::current() % self.cpus as usize, thread, first, second, 0)
     }
 
-    fn push_by_cas(&self, ring: usize, thread: u32, first: u64, second: u64) -> Pushed {
+    /// As [`Rings::push`], for an operation that may have interrupted a push.
+    pub fn push_reentrant(&self, thread: u32, first: u64, second: u64) -> Pushed {
+        match self.push(thread, first, second) {
+            Pushed::Full if matches!(self.protocol, Protocol::Cas) => {
+                let ring = cpu::current() % self.cpus as usize;
+                self.push_by_cas(ring, thread, first, second, RESERVE)
+            }
+            // A push by a restartable sequence leaves no hole; only the stray ring may have one.
+            Pushed::Full => self.push_by_cas(self.cpus as usize, thread, first, second, RESERVE),
+            pushed => pushed,
+        }
+    }
+
+    fn push_by_cas(
+        &self,
+        ring: usize,
+        thread: u32,
+        first: u64,
+        second: u64,
+        reserve: u64,
+    ) -> Pushed {
         let (Some(head), Some(buffer)) = (self.heads.get(ring), self.buffer(ring)) else {
             return Pushed::NoCpu;
         };
-        cas::push(head, buffer, || self.now(), thread, first, second)
+        let room = head.room.load(Ordering::Relaxed) + reserve;
+        cas::push(head, buffer, room, || self.now(), thread, first, second)
     }
 
     /// Counts an event that was dropped on the CPU this runs on, or one just left.

@@ -6,6 +6,7 @@
 use core::ffi::CStr;
 use core::time::Duration;
 
+use slabscope_os::file::Errno;
 use slabscope_os::say::{self, Decimal};
 use slabscope_os::{env, file, process};
 use slabscope_record::{Overflow, Policy};
@@ -36,6 +37,14 @@ impl Text {
         Some(Text { bytes, len: len.min(TEXT_MAX - 1) })
     }
 
+    /// As [`Text::read`], while other threads may change the environment; an error where that cannot
+    /// be done.
+    pub(crate) fn read_guarded() -> Result<Option<Text>, Errno> {
+        let mut bytes = [0; TEXT_MAX];
+        let len = env::copy_guarded(b"SLABSCOPE", &mut bytes)?;
+        Ok(len.map(|len| Text { bytes, len: len.min(TEXT_MAX - 1) }))
+    }
+
     /// It, if it is text.
     pub(crate) fn as_str(&self) -> &str {
         self.bytes.get(..self.len).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default()
@@ -51,12 +60,18 @@ pub(crate) struct Settings<'a> {
     pub(crate) out: &'a [u8],
     /// How to make the trace.
     pub(crate) policy: Policy,
+    /// Whether a forked child makes a trace of its own.
+    pub(crate) follow: bool,
 }
 
 impl<'a> Settings<'a> {
+    /// What holds when nobody says otherwise.
+    const DEFAULT: Settings<'static> =
+        Settings { trace: false, out: OUT_DEFAULT, policy: Policy::DEFAULT, follow: false };
+
     /// Reads `text`; every part that is not understood is handed to `complain` with what would be.
     pub(crate) fn parse(text: &'a str, mut complain: impl FnMut(&str, &str)) -> Settings<'a> {
-        let mut settings = Settings { trace: false, out: OUT_DEFAULT, policy: Policy::DEFAULT };
+        let mut settings = Settings::DEFAULT;
         for part in text.split(',').filter(|part| !part.is_empty()) {
             match part.split_once('=') {
                 Some(("traceallocfree", "1")) => settings.trace = true,
@@ -74,7 +89,13 @@ impl<'a> Settings<'a> {
                     Some(length) => settings.policy.stall = length,
                     None => complain(part, "stall is a number of seconds from 1 on, as in 5s"),
                 },
-                _ => complain(part, "the keys are traceallocfree, out, rings, overflow and stall"),
+                Some(("follow", "0")) => settings.follow = false,
+                Some(("follow", "1")) => settings.follow = true,
+                Some(("follow", _)) => complain(part, "follow is 0 or 1"),
+                _ => complain(
+                    part,
+                    "the keys are traceallocfree, out, rings, overflow, stall and follow",
+                ),
             }
         }
         settings
@@ -86,6 +107,18 @@ impl<'a> Settings<'a> {
             say::line(&["SLABSCOPE: \"", part, "\" is not understood and ignored: ", hint]);
         })
     }
+}
+
+/// Whether a pattern gives each process a file of its own.
+fn names_process(pattern: &[u8]) -> bool {
+    let mut rest = pattern;
+    while let Some(at) = rest.iter().position(|&byte| byte == b'%') {
+        match rest.get(at + 1) {
+            Some(b'p') => return true,
+            _ => rest = rest.get(at + 2..).unwrap_or_default(),
+        }
+    }
+    false
 }
 
 /// A number of whole seconds, from 1 to a day, with an `s` after it.
@@ -126,6 +159,17 @@ impl Path {
                 [] => return path,
             }
         }
+    }
+
+    /// As [`Path::expand`], for a forked child: its process id is appended where the pattern does not
+    /// name it, so that it leaves its parent's file alone.
+    pub(crate) fn expand_for_child(pattern: &[u8]) -> Path {
+        let mut path = Path::expand(pattern);
+        if !names_process(pattern) {
+            path.push(b".");
+            path.push(Decimal::new(process::id()).as_str().as_bytes());
+        }
+        path
     }
 
     /// From a path as it is; `None` when it is too long or holds a NUL.
@@ -177,11 +221,11 @@ mod tests {
 
     #[test]
     fn keys_are_read_and_the_last_one_holds() {
-        let text = "traceallocfree=1,out=/a/%p,,rings=cas,overflow=drop,stall=20s,traceallocfree=0";
+        let text = "traceallocfree=1,out=/a/%p,,rings=cas,overflow=drop,stall=20s,follow=1,traceallocfree=0";
         let settings = Settings::parse(text, |part, _| panic!("{part}"));
         let stall = Duration::from_secs(20);
         let policy = Policy { force_cas: true, overflow: Overflow::Drop, stall };
-        assert_eq!(settings, Settings { trace: false, out: b"/a/%p", policy });
+        assert_eq!(settings, Settings { trace: false, out: b"/a/%p", policy, follow: true });
     }
 
     #[test]
@@ -193,7 +237,7 @@ mod tests {
                 complaints.push(part.to_owned());
             },
         );
-        assert_eq!(settings, Settings { trace: false, out: OUT_DEFAULT, policy: Policy::DEFAULT });
+        assert_eq!(settings, Settings::DEFAULT);
         let all =
             ["traceallocfree=yes", "stcks=3", "out=", "x", "rings=best", "stall=0s", "stall=2"];
         assert_eq!(complaints, all);
@@ -201,6 +245,7 @@ mod tests {
 
     #[test]
     fn patterns_expand_and_long_ones_are_cut() {
+        assert!(!names_process(b"a%%p") && names_process(b"a%%%p") && names_process(b"%e.%p"));
         let path = Path::expand(b"a%%b.%p.%x");
         assert_eq!(path.as_str(), format!("a%b.{}.%x", std::process::id()));
         let name = Path::expand(b"%e").as_str().to_owned();

@@ -11,7 +11,7 @@ use slabscope_os::{barrier, fork};
 use crate::safepoint::{self, World};
 use crate::session::{self, Running};
 use crate::tls::{self, IDLE};
-use crate::{HEAP, door, exit};
+use crate::{HEAP, door, exit, trace};
 use slabscope_os::lock::Guard;
 
 /// What `prepare` holds until the fork is over.
@@ -67,8 +67,16 @@ unsafe extern "C" fn child() {
         // SAFETY: this is the only thread, and it is in `fork`.
         unsafe { door::reset_after_fork() };
     });
+    let follow = trace::is_to_follow();
+    if follow {
+        tls::with(|thread| held.world.forget(thread));
+    }
     drop(held.world);
     drop(held.running);
+    if follow {
+        // Its next operation is as its first: it enters the thread, and begins a trace.
+        tls::with(|thread| thread.set_state(tls::NEW));
+    }
 }
 
 /// A thread may fork before it ever allocates.

@@ -13,7 +13,8 @@
 //!
 //! Run such a program with `SLABSCOPE=traceallocfree=1` and it writes `<program>.<pid>.trace`, a Go
 //! execution trace with the events of Go's AllocFree experiment; `slabscope report` explains it,
-//! `go tool trace` opens it too. Without the variable there is no thread, no file, and one load and
+//! `go tool trace` opens it too. A program started with the variable, `traceallocfree=0` too, follows
+//! it as it changes (`std::env::set_var`). Without the variable there is no thread, no file, and one load and
 //! one branch in each operation. [`trace`] begins and ends traces from inside the program.
 //!
 //! # What it does
@@ -37,6 +38,7 @@ pub mod stack;
 mod tls;
 pub mod trace;
 mod traced;
+mod watch;
 
 use slabscope_heap::Heap;
 

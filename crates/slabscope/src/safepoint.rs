@@ -169,6 +169,11 @@ impl World {
         self.registry.iter()
     }
 
+    /// Takes a thread out of the registry.
+    pub(crate) fn forget(&mut self, thread: &Thread) {
+        self.registry.remove(thread);
+    }
+
     /// For the only thread of a forked child: forgets all other threads.
     pub(crate) fn keep_only(&mut self, thread: &Thread, late: &Thread) {
         self.registry.clear();

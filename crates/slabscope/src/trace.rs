@@ -22,6 +22,7 @@ use slabscope_record::{EndReason, StartError as RecorderError};
 
 use crate::env::{Path, Settings, Text};
 use crate::session::{self, Refusal, Request};
+use crate::watch;
 
 /// Why a trace did not begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,22 +125,53 @@ pub fn is_running() -> bool {
     session::is_running()
 }
 
+/// Whether the variable was read.
+static READ: AtomicBool = AtomicBool::new(false);
+
+/// Whether this is a forked child.
+static IN_CHILD: AtomicBool = AtomicBool::new(false);
+
+/// Whether a forked child makes a trace of its own: what the last trace's settings said.
+static FOLLOW: AtomicBool = AtomicBool::new(false);
+
 /// Called at the first operation of each thread: the first of all begins a trace, if the environment
-/// says so. Allocates nothing, and complains on stderr when it cannot.
+/// says so, and has the variable watched, if it is there. Allocates nothing, and complains on stderr
+/// when it cannot.
 pub(crate) fn at_first_use() {
-    static READ: AtomicBool = AtomicBool::new(false);
     if READ.swap(true, Ordering::Relaxed) {
         return;
     }
     let Some(text) = Text::read() else { return };
     let settings = Settings::parse_aloud(text.as_str());
+    begin(&settings, &text);
+    if !IN_CHILD.load(Ordering::Relaxed) {
+        watch::begin(text);
+    }
+}
+
+/// Begins a trace if `settings`, which `text` says, have one made.
+pub(crate) fn begin(settings: &Settings<'_>, text: &Text) {
     if !settings.trace {
         return;
     }
-    let path = Path::expand(settings.out);
-    if let Err(error) = start_with(&settings, &path, Some(&text)) {
+    FOLLOW.store(settings.follow, Ordering::Relaxed);
+    let path = match IN_CHILD.load(Ordering::Relaxed) {
+        false => Path::expand(settings.out),
+        true => Path::expand_for_child(settings.out),
+    };
+    if let Err(error) = start_with(settings, &path, Some(text)) {
         complain(&path, error);
     }
+}
+
+/// In a forked child, before it allocates: whether its first operation is to begin a trace.
+pub(crate) fn is_to_follow() -> bool {
+    IN_CHILD.store(true, Ordering::Relaxed);
+    let follow = FOLLOW.load(Ordering::Relaxed);
+    if follow {
+        READ.store(false, Ordering::Relaxed);
+    }
+    follow
 }
 
 /// Says why there will be no trace, and what to do; the program goes on without one.

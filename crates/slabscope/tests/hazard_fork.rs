@@ -34,6 +34,56 @@ fn children_of_a_program_without_a_trace_can_make_one() {
 }
 
 #[test]
+fn a_child_that_is_followed_makes_a_trace_of_its_own() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let pattern = directory.path().join("follow.trace");
+    let variable = format!("traceallocfree=1,follow=1,out={}", pattern.display());
+    succeed(&mut child("followed", Some(&variable)));
+    let parent = replay(&pattern);
+    assert_eq!((parent.lost(), parent.threads.values().any(|name| name == "after")), (0, true));
+    let mut children = 0;
+    for entry in std::fs::read_dir(directory.path()).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path != pattern {
+            let replayed = replay(&path);
+            assert_eq!(replayed.lost(), 0);
+            assert!(replayed.counts[3] > 0, "what the parent had is there at the start");
+            assert!(replayed.threads.values().any(|name| name == "in the child"));
+            children += 1;
+        }
+    }
+    assert_eq!(children, 3);
+}
+
+#[test]
+#[ignore = "run by its parent, in a process of its own"]
+fn followed() {
+    let kept: Vec<String> = (0..100).map(|n: u32| n.to_string()).collect();
+    let named = |name: &str| std::thread::Builder::new().name(name.into());
+    for _ in 0..3 {
+        // SAFETY: as in `forks`; the child ends by exit, which runs what this program registered.
+        match unsafe { libc::fork() } {
+            0 => {
+                let thread = named("in the child").spawn(|| in_child_traced(1)).expect("a thread");
+                thread.join().expect("it ends well");
+                std::process::exit(0);
+            }
+            pid => assert_eq!(wait(pid), 0),
+        }
+    }
+    let after = named("after").spawn(|| in_child_traced(2)).expect("a thread");
+    after.join().expect("it ends well");
+    assert_eq!(kept.len(), 100);
+}
+
+fn in_child_traced(seed: u64) {
+    assert!(slabscope::trace::is_running());
+    let mut random = Random(seed);
+    let kept: Vec<Vec<u8>> = (0..1000).map(|_| vec![1; random.size()]).collect();
+    assert_eq!(kept.len(), 1000);
+}
+
+#[test]
 #[ignore = "run by its parent, in a process of its own"]
 fn forks() {
     let workers = Workers::start(4);

@@ -21,17 +21,17 @@ pub(super) fn words(head: u64) -> u64 {
     head >> EPOCH_BITS
 }
 
-/// Pushes run, time and event; each record says its thread, since the head has no room for it.
+/// Pushes run, time and event, unless more than `room` words are in use; each record says its thread, since the head has no room for it.
 pub(super) fn push(
     ring: &RingHead,
     buffer: &[AtomicU64],
+    room: u64,
     now: impl Fn() -> u64,
     thread: u32,
     first: u64,
     second: u64,
 ) -> Pushed {
     let count = if second == 0 { 3 } else { 4 };
-    let room = ring.room.load(Ordering::Relaxed);
     // Acquire: the time is read after this, so it is later than that of every record below.
     let mut head = ring.head.load(Ordering::Acquire);
     loop {

@@ -184,7 +184,12 @@ fn a_full_ring_refuses_and_loses_nothing() {
             *words = rings.available(ring, 0);
             assert!(*words <= CAPACITY);
         }
-        assert!(pushed.iter().any(|&words| words > CAPACITY - 2 * RECORD_MAX));
+        assert!(pushed.iter().any(|&words| words > CAPACITY - RESERVE - 2 * RECORD_MAX));
+        // What interrupts somebody has room all the same.
+        let urgent = n * 2;
+        let first = word::event(EventKind::ObjectAlloc, urgent, (urgent % 1000) as u32);
+        assert!(matches!(rings.push_reentrant(1, first, 0), Pushed::Done(_)));
+        n += 1;
         consumer.round();
         assert_eq!(consumer.seen[1].len() as u64, n);
         push(&rings, 1, n * 2);

@@ -8,7 +8,7 @@ use slabscope_os::map;
 use crate::PAGE_SIZE;
 use crate::arena::Arena;
 use crate::heap::Heap;
-use crate::page_heap::DIRTY_STEP;
+use crate::page_heap::DIRTY_KEPT;
 
 impl Heap {
     /// Gives a run that nobody uses any more back to the page heap, and memory to the kernel if there
@@ -17,9 +17,8 @@ impl Heap {
         let mut page_heap = self.page_heap().lock();
         page_heap.give_back(arena, page, zeroed);
         if page_heap.is_too_dirty() {
-            let keep = page_heap.dirty_pages().saturating_sub(DIRTY_STEP);
             drop(page_heap);
-            self.discard_free(arena, keep);
+            self.discard_free(arena, DIRTY_KEPT);
         }
     }
 

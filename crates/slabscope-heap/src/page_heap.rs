@@ -25,8 +25,11 @@ const GROWTH_MAX: u32 = 4096;
 /// kernel at once: no thread of ours is there to do it later.
 const DIRTY_MAX: u32 = pages(40 << 20);
 
-/// How many go back at a time, at least.
-pub(crate) const DIRTY_STEP: u32 = pages(4 << 20);
+/// How many more than can go back there must be before it is tried again.
+const DIRTY_STEP: u32 = pages(4 << 20);
+
+/// How many keep their memory then.
+pub(crate) const DIRTY_KEPT: u32 = DIRTY_MAX - DIRTY_STEP;
 
 /// The fewest pages of a run that are worth a call to the kernel.
 const DISCARD_MIN: u32 = pages(64 << 10);

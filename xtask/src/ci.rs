@@ -4,19 +4,21 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
+use crate::go_oracle::{self, Versions};
 use crate::workspace::Workspace;
-use crate::{command, demo, go_oracle, tidy};
+use crate::{command, demo, tidy};
 
 /// A check: what it is called, and how it is made.
 type Check = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// In the order of their cost.
-const CHECKS: [Check; 6] = [
+const CHECKS: [Check; 7] = [
     ("format", format),
     ("tidy", tidy::run),
     ("lints", lints),
     ("documentation", documentation),
     ("demo", demo::run),
+    ("conformance", |workspace| go_oracle::conformance(workspace, Versions::Newest)),
     ("go oracle", |workspace| go_oracle::run(workspace, Vec::new())),
 ];
 

@@ -5,9 +5,11 @@
 //! happened, by Go's lines, by our reader and by the closing counts; and every byte of side data.
 
 mod compare;
+mod conformance;
 mod install;
 mod ours;
 mod table;
+mod versions;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,7 @@ use crate::{command, demo};
 use compare::Counts;
 use install::Go;
 use table::Table;
+pub(crate) use versions::Versions;
 
 /// A trace that a Go program wrote.
 const GO_TRACE: &str = "crates/slabscope-trace/tests/data/go1.27-allocfree-small.trace";
@@ -26,9 +29,23 @@ const GO_TRACE: &str = "crates/slabscope-trace/tests/data/go1.27-allocfree-small
 /// Names the directory into which the integration tests write their traces.
 const TRACES_VARIABLE: &str = "SLABSCOPE_TEST_TRACES";
 
+/// Compares on Go's own tests and on traces of a program of Go, by `versions` of it.
+pub(crate) fn conformance(workspace: &Workspace, versions: Versions) -> Result<()> {
+    let directory = directory(workspace);
+    let go = Go::install(&directory, workspace)?;
+    let slabscope = workspace.build("slabscope-cli", "slabscope")?;
+    conformance::run(workspace, &directory, &go, &slabscope)?;
+    versions::run(workspace, &directory, &go, &slabscope, versions)
+}
+
+/// Where Go and all that it makes goes.
+fn directory(workspace: &Workspace) -> PathBuf {
+    workspace.target().join("go-oracle")
+}
+
 /// Compares on `traces`, or on all that there are; an error when anything differs.
 pub(crate) fn run(workspace: &Workspace, mut traces: Vec<PathBuf>) -> Result<()> {
-    let directory = workspace.target().join("go-oracle");
+    let directory = directory(workspace);
     let go = Go::install(&directory, workspace)?;
     let slabscope = workspace.build("slabscope-cli", "slabscope")?;
     if traces.is_empty() {

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use go_oracle::Versions;
 use workspace::Workspace;
 
 /// The chores of the slabscope workspace.
@@ -44,6 +45,13 @@ enum Task {
     GoOracle {
         /// Traces to compare on, instead of the demo's, the tests' and Go's
         traces: Vec<PathBuf>,
+        /// Compare on Go's own tests, and on a program of Go that does a little
+        /// of all
+        #[arg(long, conflicts_with = "traces")]
+        conformance: bool,
+        /// That program by all versions of Go since 1.22: 1.2 GB to fetch
+        #[arg(long, requires = "conformance")]
+        all_versions: bool,
     },
     /// Run benchmarks; needs a C compiler
     #[command(subcommand)]
@@ -67,7 +75,11 @@ fn run(task: Task) -> Result<()> {
         Task::Test => test::run(&workspace),
         Task::Ci => ci::run(&workspace),
         Task::Tidy => tidy::run(&workspace),
-        Task::GoOracle { traces } => go_oracle::run(&workspace, traces),
+        Task::GoOracle { conformance: true, all_versions, .. } => {
+            let versions = if all_versions { Versions::All } else { Versions::Newest };
+            go_oracle::conformance(&workspace, versions)
+        }
+        Task::GoOracle { traces, .. } => go_oracle::run(&workspace, traces),
         Task::Bench(which) => bench::run(&workspace, which),
     }
 }

@@ -35,6 +35,30 @@ pub(super) fn dumps(go: &Go, slabscope: &Path, trace: &Path) -> Result<(u64, Cou
     Ok((lines, counts))
 }
 
+/// Compares what two programs print, and whether they succeed, line for line; `each` is told every
+/// line. Returns how many there were, and whether the two succeeded.
+pub(super) fn outputs(
+    theirs: &mut Command,
+    ours: &mut Command,
+    mut each: impl FnMut(&[u8]),
+) -> Result<(u64, bool)> {
+    let (mut theirs, mut ours) = (Lines::of(theirs)?, Lines::of(ours)?);
+    let mut lines = 0;
+    loop {
+        match (theirs.next()?, ours.next()?) {
+            (None, None) => break,
+            (theirs, ours) if theirs == ours => each(theirs.unwrap_or_default()),
+            (theirs, ours) => bail!(differ(lines + 1, theirs, ours)),
+        }
+        lines += 1;
+    }
+    match (theirs.succeeded()?, ours.succeeded()?) {
+        (theirs, ours) if theirs == ours => Ok((lines, ours)),
+        (true, _) => bail!("we fail after line {lines}, Go does not"),
+        (false, _) => bail!("Go fails after line {lines}, we do not"),
+    }
+}
+
 /// Compares the side data that Go's reader hands out with ours, as lines.
 pub(super) fn side_data(go: &Go, trace: &Path, ours: &[String]) -> Result<u64> {
     let mut theirs = Lines::of(&mut go.side_data(trace))?;
@@ -113,6 +137,11 @@ impl Lines {
             return Ok(None);
         }
         Ok(Some(self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer)))
+    }
+
+    /// Waits for the program; whether it ended well.
+    fn succeeded(mut self) -> Result<bool> {
+        Ok(self.child.wait()?.success())
     }
 
     /// Waits for the program, which must have ended well.

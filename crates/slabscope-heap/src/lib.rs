@@ -44,6 +44,7 @@ mod span;
 mod span_list;
 mod stack;
 mod thread_cache;
+mod usage;
 
 pub use check::{Broken, Census};
 pub use class::slot_size;
@@ -52,6 +53,7 @@ pub use observer::{Observer, SpanInfo, SpanKind};
 pub use snapshot::Existing;
 pub use stack::StackMemory;
 pub use thread_cache::ThreadCache;
+pub use usage::{ClassUsage, Usage};
 
 /// Size of a page of the heap, in bytes.
 pub const PAGE_SIZE: usize = slabscope_wire::alloc_free::PAGE_SIZE as usize;

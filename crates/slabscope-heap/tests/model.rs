@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use slabscope_heap::{Existing, Heap, Observer, SpanInfo, StackMemory, ThreadCache, slot_size};
+use slabscope_heap::{
+    Existing, Heap, Observer, PAGE_SIZE, SpanInfo, StackMemory, ThreadCache, slot_size,
+};
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -204,6 +206,22 @@ impl Model {
         expected.sort_by_key(|stack| stack.base);
         stacks.sort_by_key(|stack| stack.base);
         assert_eq!(stacks, expected);
+        self.compare_usage();
+    }
+
+    /// What the heap counts as live is what the model has.
+    fn compare_usage(&self) {
+        let usage = self.heap.usage([&self.cache].into_iter());
+        let slots: usize = self.objects.iter().map(|o| slot_size(o.size, o.align)).sum();
+        let live: usize = usage.classes.iter().map(|class| class.live).sum();
+        assert_eq!(usage.large_live + live, slots);
+        assert_eq!(usage.stacks, self.stacks.iter().map(|stack| stack.size).sum::<usize>());
+        let spans: usize = usage.classes.iter().map(|class| class.span_bytes).sum();
+        let guards = self.stacks.len() * PAGE_SIZE;
+        let idle = usage.stacks_cached > 0;
+        let used = spans + usage.large_live + usage.large_cached + usage.stacks + guards;
+        assert!(idle || used + usage.free <= usage.mapped, "{usage:?}");
+        assert!(usage.free_resident <= usage.free);
     }
 }
 

@@ -78,6 +78,16 @@ impl Handle {
         // SAFETY: passed on to the caller.
         unsafe { libc::pthread_join(self.0, null_mut()) };
     }
+
+    /// As [`Handle::join`], if the thread has ended; `false` if it has not, and it can be joined yet.
+    ///
+    /// # Safety
+    /// As [`Handle::join`], unless it returns `false`.
+    pub unsafe fn try_join(self) -> bool {
+        let _errno = ErrnoGuard::new();
+        // SAFETY: passed on to the caller.
+        unsafe { libc::pthread_tryjoin_np(self.0, null_mut()) == 0 }
+    }
 }
 
 /// Starts a thread that runs `main(argument)` on a stack of its own, with all signals blocked.
@@ -96,11 +106,28 @@ pub unsafe fn spawn(
     main: extern "C" fn(*mut c_void) -> *mut c_void,
     argument: *mut c_void,
 ) -> Result<Handle, Errno> {
+    // The new thread begins with the mask of its maker.
+    let _signals = Blocked::new();
+    // SAFETY: passed on to the caller.
+    unsafe { spawn_with_signals(stack, stack_len, main, argument) }
+}
+
+/// As [`spawn`], with the signal mask of the calling thread.
+///
+/// # Errors
+/// As [`spawn`].
+///
+/// # Safety
+/// As [`spawn`].
+pub unsafe fn spawn_with_signals(
+    stack: NonNull<u8>,
+    stack_len: usize,
+    main: extern "C" fn(*mut c_void) -> *mut c_void,
+    argument: *mut c_void,
+) -> Result<Handle, Errno> {
     let _errno = ErrnoGuard::new();
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let mut thread = 0;
-    // The new thread begins with the mask of its maker.
-    let _signals = Blocked::new();
     // SAFETY: the attributes are initialised before they are read; the stack is the caller's, and
     // `main` and `argument` fit by its promise.
     let failed = unsafe {

@@ -35,6 +35,8 @@ mod safepoint;
 mod session;
 mod snapshot;
 pub mod stack;
+mod stats;
+pub mod thread;
 mod tls;
 pub mod trace;
 mod traced;
@@ -43,6 +45,7 @@ mod watch;
 use slabscope_heap::Heap;
 
 pub use global_alloc::Slabscope;
+pub use stats::{ClassUsage, Stats, stats};
 
 /// The one heap of the program.
 pub(crate) static HEAP: Heap = Heap::new();

@@ -203,8 +203,8 @@ pub(crate) fn emit_thread_end(emitter: &mut Emitter<'_>, thread: &Thread) {
     }
 }
 
-/// Id and order of a thread's stack; `None` when it cannot be found, or for the cache of those that
-/// are gone.
+/// Id and order of a thread's stack; `None` when it cannot be found, for one of the heap's, which has
+/// events of its own, or for the cache of those that are gone.
 pub(crate) fn stack_of(thread: &Thread) -> Option<(u64, u64)> {
     if thread.stack.get().is_none() {
         // SAFETY: a thread in the registry takes itself out before it ends, and either it is the
@@ -212,6 +212,9 @@ pub(crate) fn stack_of(thread: &Thread) -> Option<(u64, u64)> {
         thread.stack.set(unsafe { thread.handle.get()?.stack() });
     }
     let (base, len) = thread.stack.get()?;
+    if HEAP.contains(base) {
+        return None;
+    }
     let id = (base as u64).wrapping_sub(HEAP.base() as u64) / STACK_ALIGN;
     // Stacks made by others may have any length; an order says a power of two.
     Some((id, stack_order((len as u64).next_power_of_two())))

@@ -1,5 +1,8 @@
 //! Stacks for coroutines: a power of two long, with a guard page, kept for the next who asks.
 //!
+//! With the feature `corosensei` a [`Stack`] serves the coroutines of that crate:
+//! `Coroutine::with_stack(stack, ..)`, and `into_stack` gives it back.
+//!
 //! Go's name for the event is GoroutineStack; a trace shows each of these as one. Stacks of threads
 //! appear too, made by whomever, from a thread's first allocation to its end.
 
@@ -75,6 +78,19 @@ impl Drop for Stack {
             // It stays allocated, and the trace says so.
             Access::Reentrant(_) => {}
         });
+    }
+}
+
+#[cfg(feature = "corosensei")]
+// SAFETY: from limit to base it is memory that the value owns, both are multiples of a page, and an
+// access below the limit hits the guard page.
+unsafe impl corosensei::stack::Stack for Stack {
+    fn base(&self) -> corosensei::stack::StackPointer {
+        self.top().addr()
+    }
+
+    fn limit(&self) -> corosensei::stack::StackPointer {
+        self.bottom().addr()
     }
 }
 

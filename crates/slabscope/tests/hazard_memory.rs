@@ -93,7 +93,8 @@ fn a_hundred_thousand_threads_leave_nothing_behind() {
 fn threads() {
     let run = |count: usize| {
         for n in 0..count {
-            let live = move || (0..n % 50).map(|k| vec![k as u8; 10 + n % 3000]).collect::<Vec<_>>();
+            let live =
+                move || (0..n % 50).map(|k| vec![k as u8; 10 + n % 3000]).collect::<Vec<_>>();
             let made = std::thread::spawn(live).join().expect("it ends well");
             assert_eq!(made.len(), n % 50);
         }

@@ -28,7 +28,7 @@ const LAYERS: [Layer; 12] = [
     Layer {
         name: "slabscope",
         below: &["slabscope-os", "slabscope-wire", "slabscope-heap", "slabscope-record"],
-        others: Some(&["once_cell"]),
+        others: Some(&["once_cell", "corosensei"]),
     },
     Layer { name: "slabscope-recover", below: &["slabscope-wire"], others: None },
     Layer { name: "slabscope-trace", below: &["slabscope-wire"], others: None },

@@ -4,6 +4,7 @@
 //! an address behind it. The model takes every event, also those that cannot have happened: it
 //! reports a fault, and then goes on from what the newest event says.
 
+mod page_map;
 mod slots;
 mod span;
 mod span_table;

@@ -97,18 +97,21 @@ pub(crate) fn replay<L: Lens>(
     let mut replay = Replay::new(window, lens);
     let mut error = None;
     let mut until_progress = PROGRESS_EVENTS;
-    while let Some(read) = reader.next() {
-        match read {
-            Ok(event) => {
+    loop {
+        let read = reader.next();
+        // By reference: an event is large, and to move it costs as much as to replay it.
+        match &read {
+            Some(Ok(event)) => {
                 if event.time >= replay.boundary && replay.is_over(event.time) {
                     break;
                 }
-                replay.event(&event)?;
+                replay.event(event)?;
                 if replay.lens.has_enough() {
                     break;
                 }
             }
-            Err(found) => error = Some(found),
+            Some(Err(found)) => error = Some(*found),
+            None => break,
         }
         until_progress -= 1;
         if until_progress == 0 {

@@ -50,6 +50,8 @@ pub(crate) struct Span<T> {
     pub(crate) is_tiny: bool,
     /// Bytes of a slot; 0 where it has none.
     pub(crate) slot_bytes: u64,
+    /// 2^32 / `slot_bytes`, rounded up; 0 where that does not do.
+    inverse: u64,
     /// How many slots it has.
     pub(crate) slot_count: u64,
     /// What is in them.
@@ -57,6 +59,12 @@ pub(crate) struct Span<T> {
     /// How many objects are in them.
     pub(crate) live: u64,
 }
+
+/// A division by a slot's size is a multiplication by its inverse up to these: the inverse times
+/// the size is less than the size above 2^32, so the product is exact while offset times size is
+/// below 2^32.
+const INVERSE_SLOT_MAX: u64 = 1 << 15;
+const INVERSE_OFFSETS: u64 = 1 << 17;
 
 impl<T: Copy> Span<T> {
     /// An empty span. `None` when it has no pages or ends beyond any address.
@@ -77,7 +85,11 @@ impl<T: Copy> Span<T> {
         };
         let slots = Slots::new(slot_count);
         let is_tiny = kindclass == TINY;
-        Some(Span { start, pages, kind, is_tiny, slot_bytes, slot_count, slots, live: 0 })
+        let inverse = match (kind, slot_bytes) {
+            (SpanKind::Small(_), 1..=INVERSE_SLOT_MAX) => (1_u64 << 32).div_ceil(slot_bytes),
+            _ => 0,
+        };
+        Some(Span { start, pages, kind, is_tiny, slot_bytes, inverse, slot_count, slots, live: 0 })
     }
 
     /// The first page behind it.
@@ -88,7 +100,11 @@ impl<T: Copy> Span<T> {
     /// The slot that so many bytes from its start lie in, if they lie in one.
     #[inline]
     pub(crate) fn slot_at(&self, offset: u64) -> Option<u64> {
-        let index = offset.checked_div(self.slot_bytes)?;
+        let index = if self.inverse != 0 && offset < INVERSE_OFFSETS {
+            (offset * self.inverse) >> 32
+        } else {
+            offset.checked_div(self.slot_bytes)?
+        };
         (index < self.slot_count).then_some(index)
     }
 }
@@ -119,6 +135,24 @@ mod tests {
         assert_eq!(span.slot_at(8160), None);
         assert_eq!(Span::<u32>::new(4, 3, 2, &units).unwrap().slot_at(20_000), Some(0));
         assert_eq!(Span::<u32>::new(4, 1, 1, &units).unwrap().slot_at(0), None);
+    }
+
+    #[test]
+    fn a_multiplication_finds_the_slot_a_division_would() {
+        let mut visited = 0;
+        for class in SizeClass::all() {
+            let kindclass = (class.index() as u64) << 2;
+            // Longer than any writer's, so that both ways are taken.
+            let span = Span::<u32>::new(0, 20, kindclass, &Units::default()).unwrap();
+            assert!(span.inverse != 0);
+            for offset in 0..20 * 8192 {
+                let index = offset / span.slot_bytes;
+                let expected = (index < span.slot_count).then_some(index);
+                assert_eq!(span.slot_at(offset), expected, "{class:?} {offset}");
+                visited += 1;
+            }
+        }
+        assert_eq!(visited, 67 * 20 * 8192);
     }
 
     #[test]

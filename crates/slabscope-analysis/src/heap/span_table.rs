@@ -1,17 +1,17 @@
 //! Which span a page belongs to.
 //!
-//! A hash map answers for the first pages of each span, which is all of a small one and where the
+//! A table answers for the first pages of each span, which is all of a small one and where the
 //! object of a large one lies. An ordered map of starts answers for the rest and finds overlaps. So
 //! a span of any length costs the same few entries.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use foldhash::fast::RandomState;
 use slab::Slab;
 
+use super::page_map::PageMap;
 use super::span::Span;
 
-/// How many pages of a span the hash map knows.
+/// How many pages of a span the table knows.
 const NEAR: u64 = 16;
 
 /// The spans there are; no two overlap.
@@ -19,12 +19,12 @@ const NEAR: u64 = 16;
 pub(crate) struct SpanTable<T> {
     spans: Slab<Span<T>>,
     by_start: BTreeMap<u64, usize>,
-    by_page: HashMap<u64, usize, RandomState>,
+    by_page: PageMap,
 }
 
 impl<T> Default for SpanTable<T> {
     fn default() -> Self {
-        SpanTable { spans: Slab::new(), by_start: BTreeMap::new(), by_page: HashMap::default() }
+        SpanTable { spans: Slab::new(), by_start: BTreeMap::new(), by_page: PageMap::default() }
     }
 }
 
@@ -32,13 +32,14 @@ impl<T: Copy> SpanTable<T> {
     /// The span a page belongs to.
     #[inline]
     pub(crate) fn at_page(&mut self, page: u64) -> Option<&mut Span<T>> {
-        let key = match self.by_page.get(&page) {
-            Some(&key) => key,
+        let key = match self.by_page.get(page) {
+            Some(key) => key as usize,
             None => self.far(page)?,
         };
         self.spans.get_mut(key)
     }
 
+    #[cold]
     fn far(&self, page: u64) -> Option<usize> {
         let (_, &key) = self.by_start.range(..=page).next_back()?;
         self.spans.get(key).filter(|span| page < span.end()).map(|_| key)
@@ -55,7 +56,10 @@ impl<T: Copy> SpanTable<T> {
         let (start, near) = (span.start, span.pages.min(NEAR));
         let key = self.spans.insert(span);
         self.by_start.insert(start, key);
-        self.by_page.extend((start..start + near).map(|page| (page, key)));
+        // More spans than that have no room in memory; `far` would find them.
+        if let Ok(key) = u32::try_from(key) {
+            (start..start + near).for_each(|page| self.by_page.set(page, key));
+        }
     }
 
     /// Takes away the span that begins at this page.
@@ -63,7 +67,7 @@ impl<T: Copy> SpanTable<T> {
         let key = self.by_start.remove(&start)?;
         let span = self.spans.try_remove(key)?;
         for page in start..start + span.pages.min(NEAR) {
-            self.by_page.remove(&page);
+            self.by_page.clear(page);
         }
         Some(span)
     }

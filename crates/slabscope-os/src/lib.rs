@@ -21,6 +21,7 @@ pub mod rseq;
 pub mod say;
 pub mod signal;
 pub mod thread;
+mod thread_stack;
 
 pub use fatal::fatal;
 

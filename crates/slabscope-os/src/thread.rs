@@ -8,6 +8,7 @@ use crate::errno::ErrnoGuard;
 use crate::file::Errno;
 use crate::map;
 use crate::signal::Blocked;
+use crate::thread_stack;
 
 /// Room for a thread's name, its closing NUL included.
 pub const NAME_LEN: usize = 16;
@@ -45,28 +46,17 @@ impl Handle {
         Handle(unsafe { libc::pthread_self() })
     }
 
-    /// The lowest address and the length in bytes of the thread's stack.
+    /// The lowest address and the length in bytes of the thread's stack. Takes no lock and allocates
+    /// nothing.
     ///
-    /// May call the C allocator, and for the main thread reads a file.
+    /// `None` before the first [`spawn`] of the process, and where the C library is not glibc.
     ///
     /// # Safety
     /// The thread has not ended.
     pub unsafe fn stack(self) -> Option<(usize, usize)> {
         let _errno = ErrnoGuard::new();
-        let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
-        // SAFETY: the thread lives, by the caller; the call initialises the attributes.
-        if unsafe { libc::pthread_getattr_np(self.0, attributes.as_mut_ptr()) } != 0 {
-            return None;
-        }
-        let (mut base, mut len) = (null_mut::<c_void>(), 0);
-        // SAFETY: the attributes were initialised above, and are destroyed once.
-        let failed = unsafe {
-            let failed =
-                libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut base, &raw mut len);
-            libc::pthread_attr_destroy(attributes.as_mut_ptr());
-            failed
-        };
-        (failed == 0 && len > 0).then_some((base.addr(), len))
+        // SAFETY: passed on to the caller.
+        unsafe { thread_stack::of(self.0) }
     }
 
     /// Waits for the thread's end.
@@ -137,7 +127,12 @@ pub unsafe fn spawn_with_signals(
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
         failed
     };
-    if failed == 0 { Ok(Handle(thread)) } else { Err(Errno(failed)) }
+    if failed != 0 {
+        return Err(Errno(failed));
+    }
+    // SAFETY: whoever joins the thread has to know of it first.
+    unsafe { thread_stack::learn(thread, stack.addr().get(), stack_len) };
+    Ok(Handle(thread))
 }
 
 /// A stack for [`spawn`]: `len` bytes above one guard page. `None` when there is no memory.

@@ -74,7 +74,6 @@ fn trace_for(workers: &Workers, path: &Path, length: Duration) -> Replayed {
     }
     // The process's own stack, the test's if that is another, the workers', and these two.
     assert!(replayed.stacks.len() >= 7, "{:?}", replayed.stacks);
-    assert!(replayed.counts.iter().take(6).all(|&n| n > 0), "{:?}", replayed.counts);
     replayed
 }
 
@@ -85,6 +84,7 @@ fn four_threads() {
     std::thread::sleep(Duration::from_millis(200));
     let replayed = trace_for(&workers, &path(), Duration::from_millis(2300));
     assert!(replayed.generations >= 3, "{}", replayed.generations);
+    assert!(replayed.counts.iter().take(6).all(|&n| n > 0), "{:?}", replayed.counts);
     assert!(replayed.metrics > 0, "the size of the heap is in it");
     assert!(replayed.threads.values().any(|name| name == "worker 3"), "{:?}", replayed.threads);
     workers.end();

@@ -1,9 +1,10 @@
 //! A place in the events of one thread.
 
-use slabscope_wire::event::{self, ARGS_MAX, TABLE};
+use slabscope_wire::event::ARGS_MAX;
 use slabscope_wire::varint;
 
 use crate::batch::Batch;
+use crate::catalog::{Catalog, NONE};
 use crate::clock::Clock;
 use crate::error::ErrorKind;
 use crate::id::{ThreadId, Time};
@@ -27,6 +28,13 @@ pub(crate) struct Cursor {
     next: Place,
     /// Where in its batch the cursor's event stands, in bytes, or one that could not be read.
     event_at: usize,
+}
+
+/// What it takes to understand the events of a generation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decoding {
+    pub(crate) clock: Clock,
+    pub(crate) catalog: &'static Catalog,
 }
 
 /// Where a thread's next event stands.
@@ -69,8 +77,9 @@ impl Cursor {
     pub(crate) fn advance(
         &mut self,
         batches: &[Batch<'_>],
-        clock: Clock,
+        decoding: Decoding,
     ) -> Result<bool, ErrorKind> {
+        let Decoding { clock, catalog } = decoding;
         let next = &mut self.next;
         let batch = loop {
             match batches.get(next.batch) {
@@ -84,7 +93,8 @@ impl Cursor {
             next.time = clock.time(batch.time);
         }
         self.event_at = next.at;
-        let (dt, len) = decode(batch.payload.get(next.at..).unwrap_or_default(), &mut self.event)?;
+        let rest = batch.payload.get(next.at..).unwrap_or_default();
+        let (dt, len) = decode(rest, &mut self.event, catalog)?;
         self.event.time = Time(clock.time(dt).0.wrapping_add(next.time.0));
         next.time = self.event.time;
         next.at += len;
@@ -92,32 +102,20 @@ impl Cursor {
     }
 }
 
-/// How many arguments a timed event has, by number; [`NO_EVENT`] for what is none.
-static ARG_COUNTS: [u8; 256] = {
-    let mut counts = [NO_EVENT; 256];
-    let mut row = 0;
-    while row < TABLE.len() {
-        let spec = &TABLE[row];
-        if spec.is_timed() {
-            counts[spec.id as usize] = spec.args.len() as u8;
-        }
-        row += 1;
-    }
-    counts
-};
-
-const NO_EVENT: u8 = u8::MAX;
-
 /// Decodes the event at the start of `bytes` into `event`, but for its time; returns the time
 /// since the last one, in ticks, and the event's length in bytes.
 #[inline]
-fn decode(bytes: &[u8], event: &mut RawEvent) -> Result<(u64, usize), ErrorKind> {
+fn decode(
+    bytes: &[u8],
+    event: &mut RawEvent,
+    catalog: &Catalog,
+) -> Result<(u64, usize), ErrorKind> {
     let Some(&id) = bytes.first() else {
         return Err(ErrorKind::BrokenEvent(0));
     };
-    let count = ARG_COUNTS[usize::from(id)];
-    if count == NO_EVENT {
-        return Err(match event::spec(id) {
+    let count = catalog.arg_count(id);
+    if count == NONE {
+        return Err(match catalog.spec(id) {
             Some(_) => ErrorKind::UntimedEvent(id),
             None => ErrorKind::UnknownEvent(id),
         });

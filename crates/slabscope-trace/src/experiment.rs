@@ -1,25 +1,34 @@
 //! Events and side data of experiments, whatever the experiment.
 
-use slabscope_wire::event::{self, ARGS_MAX, Arg, Spec};
+use std::hash::{Hash, Hasher};
 
+use slabscope_wire::event::{ARGS_MAX, Arg, Spec};
+
+use crate::catalog::{Row, STANDARD};
 use crate::id::ThreadId;
 
 /// An experiment: a set of events outside the stable format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+///
+/// Two are equal when their numbers are.
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Experiment {
     /// Every allocation and every free of heap memory.
     AllocFree,
-    /// One this crate has no name for, by number.
-    Other(u8),
+    /// Another.
+    Other {
+        /// Its number in the file.
+        number: u8,
+        /// Its name in the reader's [`Catalog`](crate::Catalog), if it is there.
+        name: Option<&'static str>,
+    },
 }
 
 impl Experiment {
-    /// The experiment with this number.
-    pub const fn from_number(number: u8) -> Self {
+    pub(crate) const fn new(number: u8, name: Option<&'static str>) -> Self {
         match number {
             slabscope_wire::alloc_free::EXPERIMENT => Experiment::AllocFree,
-            other => Experiment::Other(other),
+            number => Experiment::Other { number, name },
         }
     }
 
@@ -27,16 +36,31 @@ impl Experiment {
     pub const fn number(self) -> u8 {
         match self {
             Experiment::AllocFree => slabscope_wire::alloc_free::EXPERIMENT,
-            Experiment::Other(number) => number,
+            Experiment::Other { number, .. } => number,
         }
     }
 
     /// Its name, as Go names it.
     pub const fn name(self) -> &'static str {
-        match event::experiment_name(self.number()) {
-            Some(name) => name,
-            None => "unknown",
+        match self {
+            Experiment::AllocFree => "AllocFree",
+            Experiment::Other { name: Some(name), .. } => name,
+            Experiment::Other { name: None, .. } => "unknown",
         }
+    }
+}
+
+impl PartialEq for Experiment {
+    fn eq(&self, other: &Experiment) -> bool {
+        self.number() == other.number()
+    }
+}
+
+impl Eq for Experiment {}
+
+impl Hash for Experiment {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.number().hash(state);
     }
 }
 
@@ -44,50 +68,50 @@ impl Experiment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExperimentalEvent {
     args: [u64; ARGS_MAX],
+    row: &'static Row,
     /// Which event: a number of the event table.
     pub id: u8,
 }
 
 impl ExperimentalEvent {
-    /// The experimental event `id` with these arguments; missing ones are 0.
+    /// The AllocFree event `id` with these arguments; missing ones are 0.
     ///
-    /// `None` when there is no experimental event of that number.
+    /// `None` when there is no event of that number.
     pub fn new(id: u8, args: [u64; ARGS_MAX]) -> Option<Self> {
-        event::spec(id)
-            .filter(|spec| spec.is_experimental())
-            .map(|_| ExperimentalEvent { args, id })
+        let row = STANDARD.row(id).filter(|row| row.spec.is_experimental())?;
+        Some(ExperimentalEvent::known(row, args))
     }
 
-    /// The same, for an `id` that is known to be in the table.
+    /// The same, for any row of any table.
     #[inline]
-    pub(crate) fn known(id: u8, args: [u64; ARGS_MAX]) -> Self {
-        ExperimentalEvent { args, id }
+    pub(crate) fn known(row: &'static Row, args: [u64; ARGS_MAX]) -> Self {
+        ExperimentalEvent { args, row, id: row.spec.id }
     }
 
     /// Its row in the event table.
     pub fn spec(&self) -> &'static Spec {
-        // Both constructors see to it that the row is there.
-        event::spec(self.id).unwrap_or(&event::TABLE[0])
+        self.row.spec
     }
 
     /// The experiment it belongs to.
     pub fn experiment(&self) -> Experiment {
-        Experiment::from_number(self.spec().experiment)
+        Experiment::new(self.row.spec.experiment, self.row.experiment)
     }
 
     /// Its name, as Go's tools print it.
     pub fn name(&self) -> &'static str {
-        self.spec().name
+        self.row.spec.name
     }
 
     /// The names of its arguments and what they stand for.
     pub fn arg_names(&self) -> &'static [Arg] {
-        self.spec().args
+        self.row.spec.args
     }
 
     /// Its arguments, in the order of [`ExperimentalEvent::arg_names`].
+    #[inline]
     pub fn args(&self) -> &[u64] {
-        &self.args[..self.spec().args.len().min(ARGS_MAX)]
+        &self.args[..self.row.spec.args.len().min(ARGS_MAX)]
     }
 
     /// All places for arguments, also those this event leaves 0.

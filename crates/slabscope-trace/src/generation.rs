@@ -9,13 +9,22 @@ mod records;
 use std::sync::Arc;
 
 use crate::batch::{Batch, Batches, Next};
-use crate::clock::{Clock, Snapshot};
+use crate::catalog::Catalog;
+use crate::clock::Snapshot;
+use crate::cursor::Decoding;
 use crate::error::{Error, ErrorKind};
 use crate::experiment::ExperimentalData;
 use crate::id::{GoId, ProcId, ThreadId, Time};
 use crate::tables::Tables;
 
 use builder::Builder;
+
+/// What a trace is written in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Format {
+    pub(crate) version: u8,
+    pub(crate) catalog: &'static Catalog,
+}
 
 /// A generation, ready to be ordered.
 #[derive(Debug)]
@@ -27,7 +36,7 @@ pub(crate) struct Generation<'a> {
     pub(crate) samples: Vec<Sample>,
     /// The earliest time of any of its batches.
     pub(crate) start: Time,
-    pub(crate) clock: Clock,
+    pub(crate) decoding: Decoding,
     pub(crate) snapshot: Option<Snapshot>,
     pub(crate) tables: Arc<Tables>,
     pub(crate) experimental: Arc<ExperimentalData>,
@@ -68,9 +77,9 @@ impl<'a> Generation<'a> {
     /// `None` at the end of the file.
     pub(crate) fn read(
         batches: &mut Batches<'a>,
-        version: u8,
+        format: Format,
     ) -> Result<Option<Generation<'a>>, Error> {
-        let mut builder = Builder::new(version);
+        let mut builder = Builder::new(format);
         loop {
             let next = batches.next().map_err(|what| builder.error(batches.offset(), what))?;
             let batch = match next {
@@ -96,9 +105,9 @@ impl<'a> Generation<'a> {
     pub(crate) fn read_spilling(
         batches: &mut Batches<'a>,
         first: Option<Batch<'a>>,
-        version: u8,
+        format: Format,
     ) -> Result<Spilled<'a>, Error> {
-        let mut builder = Builder::new(version);
+        let mut builder = Builder::new(format);
         if let Some(first) = first {
             builder.number(first.generation);
             builder.add_unended(first)?;

@@ -45,6 +45,7 @@
 mod ahead;
 pub mod alloc_free;
 mod batch;
+mod catalog;
 mod clock;
 mod cursor;
 pub mod dump;
@@ -66,6 +67,7 @@ mod sync;
 mod tables;
 mod text;
 
+pub use catalog::{Catalog, ExperimentSpec};
 pub use error::{Error, ErrorKind, StateError};
 pub use event::{
     Event, GoState, Kind, Log, ProcState, Range, RangeName, Region, Resource, StateTransition,

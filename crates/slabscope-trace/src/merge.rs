@@ -77,8 +77,8 @@ impl Merge {
             };
             // Events of no thread are an error, which the reader finds.
             let number = u16::try_from(index).ok().filter(|_| thread.thread != ThreadId::NONE);
-            let mut lane = Lane::new(thread, number, generation.clock).map_err(error)?;
-            if let Some(time) = lane.head(thread, generation.clock) {
+            let mut lane = Lane::new(thread, number, generation.decoding).map_err(error)?;
+            if let Some(time) = lane.head(thread, generation.decoding) {
                 frontier.insert(time, index);
             }
             lanes.push(lane);
@@ -108,7 +108,7 @@ impl Merge {
             if !lane.take(limit, RUN_EVENTS - run.plain.len(), run) {
                 return false;
             }
-            match lane.head(thread, generation.clock) {
+            match lane.head(thread, generation.decoding) {
                 Some(time) => self.frontier.update(0, time),
                 None => self.frontier.remove(0),
             }
@@ -119,7 +119,7 @@ impl Merge {
     /// Gives back where all threads stand.
     pub(crate) fn rest(self, generation: &Generation<'_>) -> Rest {
         let lanes = self.lanes.into_iter().zip(&generation.threads);
-        let cursors = lanes.map(|(lane, thread)| lane.into_cursor(thread, generation.clock));
+        let cursors = lanes.map(|(lane, thread)| lane.into_cursor(thread, generation.decoding));
         Rest { cursors: cursors.collect(), frontier: self.frontier }
     }
 }

@@ -17,8 +17,9 @@ mod user;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use slabscope_wire::event::{self, ArgKind, id};
+use slabscope_wire::event::{ArgKind, id};
 
+use crate::catalog::Catalog;
 use crate::cursor::RawEvent;
 use crate::error::{ErrorKind, StateError};
 use crate::event::{Event, Kind};
@@ -68,6 +69,7 @@ pub(crate) struct Input<'t> {
     pub(crate) raw: &'t RawEvent,
     pub(crate) generation: u64,
     pub(crate) tables: &'t Arc<Tables>,
+    pub(crate) catalog: &'static Catalog,
 }
 
 /// What came of an event: the thread's context after it, or `None` if it must wait for others.
@@ -122,7 +124,7 @@ impl Input<'_> {
 
     /// The stack of the context the event is in.
     fn own_stack(&self) -> Option<Stack> {
-        let args = event::spec(self.raw.id)?.args;
+        let args = self.catalog.spec(self.raw.id)?.args;
         let index = args.iter().position(|arg| arg.kind == ArgKind::Stack)?;
         self.stack(self.arg(index))
     }
@@ -130,7 +132,7 @@ impl Input<'_> {
     /// Whether the generation has all strings and stacks the event names.
     fn check_tables(&self) -> Result<(), ErrorKind> {
         let event = self.raw.id;
-        let Some(spec) = event::spec(event) else {
+        let Some(spec) = self.catalog.spec(event) else {
             return Ok(());
         };
         for (arg, &number) in spec.args.iter().zip(&self.raw.args) {
@@ -255,12 +257,14 @@ impl Order {
             id::USER_REGION_BEGIN => self.region_begin(input, cx),
             id::USER_REGION_END => self.region_end(input, cx),
             id::USER_LOG => self.log(input, cx),
-            event if event::spec(event).is_some_and(event::Spec::is_experimental) => {
-                cx.require(Need::May, Need::May)?;
-                let event = ExperimentalEvent::known(event, input.raw.args);
-                Ok(self.emit(input, cx, Kind::Experimental(event), cx))
-            }
-            _ => Err(StateError::NoOrder),
+            event => match input.catalog.row(event) {
+                Some(row) if row.spec.is_experimental() => {
+                    cx.require(Need::May, Need::May)?;
+                    let event = ExperimentalEvent::known(row, input.raw.args);
+                    Ok(self.emit(input, cx, Kind::Experimental(event), cx))
+                }
+                _ => Err(StateError::NoOrder),
+            },
         }
     }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use slabscope_wire::header;
 
 use crate::ahead;
+use crate::catalog::{Catalog, STANDARD};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Event, Kind};
 use crate::generation::{Generation, Sample};
@@ -35,6 +36,7 @@ use crate::sync::Sync;
 #[derive(Debug)]
 pub struct Reader<'a> {
     version: u8,
+    catalog: &'static Catalog,
     len: u64,
     /// Where in the file the generation ends.
     offset: u64,
@@ -72,8 +74,16 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// When it does not begin as a trace of format version 1.22 to 1.26.
     pub fn new(bytes: &'a [u8]) -> Result<Reader<'a>, Error> {
-        let source = Source::new(bytes)?;
-        Ok(Reader::with(source.version(), bytes, Supply::own(source)))
+        Reader::with_catalog(bytes, &STANDARD)
+    }
+
+    /// The same, with experiments of your own.
+    ///
+    /// # Errors
+    /// As for [`Reader::new`].
+    pub fn with_catalog(bytes: &'a [u8], catalog: &'static Catalog) -> Result<Reader<'a>, Error> {
+        let source = Source::new(bytes, catalog)?;
+        Ok(Reader::over(source.version(), bytes, catalog, Supply::own(source)))
     }
 
     /// Runs `body` with a reader of the trace that is `bytes`, while `threads` other threads
@@ -113,16 +123,35 @@ impl<'a> Reader<'a> {
         threads: NonZero<usize>,
         body: impl FnOnce(Reader<'a>) -> T,
     ) -> Result<T, Error> {
-        let source = Source::new(bytes)?;
+        Reader::ahead_with_catalog(bytes, &STANDARD, threads, body)
+    }
+
+    /// The same, with experiments of your own.
+    ///
+    /// # Errors
+    /// As for [`Reader::new`].
+    pub fn ahead_with_catalog<T>(
+        bytes: &'a [u8],
+        catalog: &'static Catalog,
+        threads: NonZero<usize>,
+        body: impl FnOnce(Reader<'a>) -> T,
+    ) -> Result<T, Error> {
+        let source = Source::new(bytes, catalog)?;
         let version = source.version();
         Ok(ahead::with(source, threads, |ahead| {
-            body(Reader::with(version, bytes, Supply::Ahead(ahead)))
+            body(Reader::over(version, bytes, catalog, Supply::Ahead(ahead)))
         }))
     }
 
-    fn with(version: u8, bytes: &[u8], supply: Supply<'a>) -> Reader<'a> {
+    fn over(
+        version: u8,
+        bytes: &[u8],
+        catalog: &'static Catalog,
+        supply: Supply<'a>,
+    ) -> Reader<'a> {
         Reader {
             version,
+            catalog,
             len: bytes.len() as u64,
             offset: header::LEN as u64,
             supply,
@@ -186,6 +215,7 @@ impl<'a> Reader<'a> {
         Some(ExperimentalRun {
             feed: &mut self.feed,
             generation: self.generation.as_ref()?.number,
+            catalog: self.catalog,
             threads: &self.threads,
             order: &mut self.order,
             last: &mut self.last,
@@ -252,7 +282,8 @@ impl<'a> Reader<'a> {
         let Some(generation) = &self.generation else {
             return Err(error(ErrorKind::Stuck(raw.id)));
         };
-        let input = Input { raw, generation: number, tables: &generation.tables };
+        let input =
+            Input { raw, generation: number, tables: &generation.tables, catalog: self.catalog };
         self.order.advance(&input, thread, &mut None).map_err(error)?;
         // It never waits, so it is there.
         self.order.next().ok_or(error(ErrorKind::Stuck(raw.id)))
@@ -273,13 +304,13 @@ impl<'a> Reader<'a> {
         let batches = thread.batches.as_slice();
         let mut state = cursor.state;
         let (raw, tables) = (&cursor.event, &generation.tables);
-        let input = Input { raw, generation: generation.number, tables };
+        let input = Input { raw, generation: generation.number, tables, catalog: self.catalog };
         let ordered = self.order.advance(&input, cursor.thread, &mut state);
         cursor.state = state;
         if ordered == Ok(false) {
             return Ok(None);
         }
-        let moved = ordered.and_then(|_| cursor.advance(batches, generation.clock));
+        let moved = ordered.and_then(|_| cursor.advance(batches, generation.decoding));
         let more = moved.map_err(|what| Error {
             offset: cursor.offset(batches) as u64,
             generation: generation.number,
@@ -359,7 +390,7 @@ impl<'a> Reader<'a> {
         self.syncs += 1;
         let sync = Sync {
             n: self.syncs,
-            clock: generation.snapshot.map(|snapshot| snapshot.resolve(generation.clock)),
+            clock: generation.snapshot.map(|snapshot| snapshot.resolve(generation.decoding.clock)),
             experimental: Arc::clone(&generation.experimental),
             tables: Some(Arc::clone(&generation.tables)),
         };

@@ -1,5 +1,6 @@
 //! Events by the thousand: what programs that look at every allocation go through.
 
+use crate::catalog::Catalog;
 use crate::event::{Event, Kind};
 use crate::experiment::ExperimentalEvent;
 use crate::id::{GoId, ProcId, ThreadId, Time};
@@ -46,6 +47,7 @@ impl From<Experimental> for Event {
 pub struct ExperimentalRun<'r> {
     pub(crate) feed: &'r mut Feed,
     pub(crate) generation: u64,
+    pub(crate) catalog: &'static Catalog,
     pub(crate) threads: &'r [ThreadId],
     pub(crate) order: &'r mut Order,
     pub(crate) last: &'r mut Time,
@@ -65,7 +67,8 @@ impl Iterator for ExperimentalRun<'_> {
         };
         *self.last = later(plain.time, *self.last);
         let Context { thread, proc, goroutine } = cx;
-        Some(Experimental { time: *self.last, thread, proc, goroutine, event: plain.event() })
+        let event = plain.event(self.catalog)?;
+        Some(Experimental { time: *self.last, thread, proc, goroutine, event })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

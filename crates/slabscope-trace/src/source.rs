@@ -3,13 +3,14 @@
 use slabscope_wire::header;
 
 use crate::batch::{Batch, Batches};
+use crate::catalog::Catalog;
 use crate::error::{Error, ErrorKind};
-use crate::generation::{Generation, Spilled};
+use crate::generation::{Format, Generation, Spilled};
 
 /// What of a trace was not read yet.
 #[derive(Debug)]
 pub(crate) struct Source<'a> {
-    version: u8,
+    format: Format,
     batches: Batches<'a>,
     /// The first batch of the next generation, in formats before 26.
     spill: Option<Batch<'a>>,
@@ -19,14 +20,14 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Result<Source<'a>, Error> {
+    pub(crate) fn new(bytes: &'a [u8], catalog: &'static Catalog) -> Result<Source<'a>, Error> {
         let version = header::parse(bytes).map_err(|error| Error {
             offset: 0,
             generation: 0,
             what: ErrorKind::Header(error),
         })?;
         Ok(Source {
-            version,
+            format: Format { version, catalog },
             batches: Batches::new(bytes, header::LEN),
             spill: None,
             has_begun: false,
@@ -35,7 +36,7 @@ impl<'a> Source<'a> {
     }
 
     pub(crate) fn version(&self) -> u8 {
-        self.version
+        self.format.version
     }
 
     /// The next generation; `None` at the end of the trace. After an error nothing may be asked.
@@ -43,8 +44,8 @@ impl<'a> Source<'a> {
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
-        if self.version >= 26 {
-            return Generation::read(&mut self.batches, self.version);
+        if self.format.version >= 26 {
+            return Generation::read(&mut self.batches, self.format);
         }
         if self.has_begun && self.spill.is_none() {
             return Ok(None);
@@ -52,7 +53,7 @@ impl<'a> Source<'a> {
         self.has_begun = true;
         let first = self.spill.take();
         let Spilled { generation, next, error } =
-            Generation::read_spilling(&mut self.batches, first, self.version)?;
+            Generation::read_spilling(&mut self.batches, first, self.format)?;
         self.spill = next;
         self.failure = error;
         Ok(Some(generation))

@@ -71,5 +71,5 @@ fn side_data_is_passed_on_unread_with_its_generation() {
         .collect();
     let empty: &[u8] = &[];
     assert_eq!(found, [vec![(1, &garbage[..]), (1, empty), (9, &[1])], vec![(1, &[64])], vec![]]);
-    assert_eq!(data[0][2].experiment, Experiment::Other(9));
+    assert_eq!(data[0][2].experiment, Experiment::Other { number: 9, name: None });
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use slabscope_wire::event::id;
 
 use super::records::Records;
-use super::{Generation, Sample, ThreadBatches};
+use super::{Format, Generation, Sample, ThreadBatches};
 use crate::batch::Batch;
 use crate::clock::{Clock, Snapshot};
+use crate::cursor::Decoding;
 use crate::error::{Error, ErrorKind};
 use crate::experiment::{Experiment, ExperimentalBatch, ExperimentalData};
 use crate::id::{GoId, ProcId, ThreadId, Time};
@@ -18,7 +19,7 @@ use crate::tables::{FrameEntry, Tables};
 /// A generation being read.
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
-    version: u8,
+    format: Format,
     /// 0 until its first batch.
     generation: u64,
     threads: Vec<ThreadBatches<'a>>,
@@ -34,9 +35,9 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(version: u8) -> Self {
+    pub(super) fn new(format: Format) -> Self {
         Builder {
-            version,
+            format,
             generation: 0,
             threads: Vec::new(),
             thread_index: HashMap::new(),
@@ -109,14 +110,15 @@ impl<'a> Builder<'a> {
             self.start = batch.time;
         }
         if batch.experiment != 0 {
+            let name = self.format.catalog.experiment_name(batch.experiment);
             self.experimental.batches.push(ExperimentalBatch {
-                experiment: Experiment::from_number(batch.experiment),
+                experiment: Experiment::new(batch.experiment, name),
                 thread: batch.thread,
                 data: batch.payload.into(),
             });
             return Ok(());
         }
-        let sync = if self.version >= 25 { id::SYNC } else { id::FREQUENCY };
+        let sync = if self.format.version >= 25 { id::SYNC } else { id::FREQUENCY };
         let mut records = Records::new(&batch);
         let added = match batch.payload.first() {
             Some(&id::STRINGS) => self.add_strings(&mut records),
@@ -196,7 +198,7 @@ impl<'a> Builder<'a> {
     }
 
     fn add_clock(&mut self, records: &mut Records<'_>, time: u64) -> Result<(), ErrorKind> {
-        let has_snapshots = self.version >= 25;
+        let has_snapshots = self.format.version >= 25;
         if has_snapshots {
             records.skip_byte();
         }
@@ -228,7 +230,7 @@ impl<'a> Builder<'a> {
         let Some(clock) = self.clock else {
             return Err(self.error(offset, ErrorKind::NoFrequency));
         };
-        if self.version >= 25 && self.snapshot.is_none() {
+        if self.format.version >= 25 && self.snapshot.is_none() {
             return Err(self.error(offset, ErrorKind::NoClockSnapshot));
         }
         if let Some(string) = self.tables.missing_frame_string() {
@@ -243,7 +245,7 @@ impl<'a> Builder<'a> {
             threads: self.threads,
             samples: self.samples,
             start: clock.time(self.start),
-            clock,
+            decoding: Decoding { clock, catalog: self.format.catalog },
             snapshot: self.snapshot,
             tables: Arc::new(self.tables),
             experimental: Arc::new(self.experimental),

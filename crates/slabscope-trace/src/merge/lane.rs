@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 
 use super::plain::{Plain, decode_short};
 use super::{Checked, Events};
-use crate::clock::Clock;
-use crate::cursor::{Cursor, Place};
+use crate::cursor::{Cursor, Decoding, Place};
 use crate::error::ErrorKind;
 use crate::generation::ThreadBatches;
 use crate::id::Time;
@@ -52,11 +51,11 @@ impl Lane {
     pub(super) fn new(
         thread: &ThreadBatches<'_>,
         number: Option<u16>,
-        clock: Clock,
+        decoding: Decoding,
     ) -> Result<Lane, (usize, ErrorKind)> {
         let mut probe = Cursor::new(thread.thread);
         probe
-            .advance(&thread.batches, clock)
+            .advance(&thread.batches, decoding)
             .map_err(|what| (probe.offset(&thread.batches), what))?;
         let cursor = Cursor::new(thread.thread);
         let place = cursor.place();
@@ -92,13 +91,13 @@ impl Lane {
 
     /// The time of the next event; `None` when there is none.
     #[inline]
-    pub(super) fn head(&mut self, thread: &ThreadBatches<'_>, clock: Clock) -> Option<Time> {
+    pub(super) fn head(&mut self, thread: &ThreadBatches<'_>, decoding: Decoding) -> Option<Time> {
         loop {
             if let Some(event) = self.events.get(self.at..self.ready).and_then(<[_]>::first) {
                 return Some(event.time);
             }
             match self.then {
-                Then::More => self.refill(thread, clock),
+                Then::More => self.refill(thread, decoding),
                 Then::Hard(time) => return Some(time),
                 Then::Nothing => return None,
             }
@@ -108,7 +107,7 @@ impl Lane {
     /// Decodes the next events. The last decoded one stays: it is ready only when it is known that
     /// what follows it can be read.
     #[inline(never)]
-    fn refill(&mut self, thread: &ThreadBatches<'_>, clock: Clock) {
+    fn refill(&mut self, thread: &ThreadBatches<'_>, decoding: Decoding) {
         if self.len > 1 {
             self.events[0] = self.events[self.len - 1];
             self.len = 1;
@@ -116,13 +115,13 @@ impl Lane {
         self.first = self.last;
         self.at = 0;
         self.then = loop {
-            self.decode_short(thread, clock);
+            self.decode_short(thread, decoding);
             if self.len == BLOCK {
                 self.ready = self.len - 1;
                 break Then::More;
             }
             let place = self.cursor.place();
-            match self.cursor.advance(&thread.batches, clock) {
+            match self.cursor.advance(&thread.batches, decoding) {
                 Ok(true) => {}
                 Ok(false) => {
                     self.ready = self.len;
@@ -133,7 +132,7 @@ impl Lane {
                     break Then::Hard(self.events[self.ready].time);
                 }
             }
-            let Some(event) = self.plain(thread) else {
+            let Some(event) = self.plain(thread, decoding) else {
                 self.ready = self.len;
                 break Then::Hard(self.cursor.event.time);
             };
@@ -144,9 +143,9 @@ impl Lane {
     }
 
     /// The cursor's event, if it has a place in the order whatever other threads do.
-    fn plain(&mut self, thread: &ThreadBatches<'_>) -> Option<Plain> {
+    fn plain(&mut self, thread: &ThreadBatches<'_>, decoding: Decoding) -> Option<Plain> {
         let (raw, lane) = (self.cursor.event, self.number?);
-        if let Some(event) = Plain::new(&raw, lane) {
+        if let Some(event) = Plain::new(&raw, lane, decoding.catalog) {
             return Some(event);
         }
         let event = Plain::for_checked(&raw, lane)?;
@@ -157,13 +156,13 @@ impl Lane {
 
     /// Decodes short events for as long as there are such, in the batch that the cursor is in.
     #[inline]
-    fn decode_short(&mut self, thread: &ThreadBatches<'_>, clock: Clock) {
+    fn decode_short(&mut self, thread: &ThreadBatches<'_>, decoding: Decoding) {
         let mut place = self.cursor.place();
         let (Some(batch), Some(lane)) = (thread.batches.get(place.batch), self.number) else {
             return;
         };
         let room = self.events.get_mut(self.len..).unwrap_or_default();
-        let (count, last) = decode_short(batch.payload, &mut place, clock, lane, room);
+        let (count, last) = decode_short(batch.payload, &mut place, decoding, lane, room);
         if count > 0 {
             self.len += count;
             self.last = last;
@@ -172,11 +171,11 @@ impl Lane {
     }
 
     /// A cursor on the next event.
-    pub(super) fn into_cursor(mut self, thread: &ThreadBatches<'_>, clock: Clock) -> Cursor {
+    pub(super) fn into_cursor(mut self, thread: &ThreadBatches<'_>, decoding: Decoding) -> Cursor {
         self.cursor.go_to(self.first);
         for _ in 0..=self.at {
             // What could be read before can be read again.
-            let _ = self.cursor.advance(&thread.batches, clock);
+            let _ = self.cursor.advance(&thread.batches, decoding);
         }
         self.cursor
     }

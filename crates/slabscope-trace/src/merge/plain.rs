@@ -2,8 +2,9 @@
 
 mod short;
 
-use slabscope_wire::event::{ARGS_MAX, ArgKind, TABLE, id};
+use slabscope_wire::event::id;
 
+use crate::catalog::Catalog;
 use crate::cursor::RawEvent;
 use crate::experiment::ExperimentalEvent;
 use crate::id::Time;
@@ -31,9 +32,9 @@ impl Plain {
         Plain { time: Time(0), args: [0; 2], third: 0, lane: 0, id: CHECKED };
 
     /// The event, if it is a plain one.
-    pub(super) fn new(raw: &RawEvent, lane: u16) -> Option<Plain> {
+    pub(super) fn new(raw: &RawEvent, lane: u16, catalog: &Catalog) -> Option<Plain> {
         let [first, second, third, fourth] = raw.args;
-        if ARG_COUNTS[usize::from(raw.id)] == NOT_PLAIN || fourth != 0 {
+        if !catalog.is_plain(raw.id) || fourth != 0 {
             return None;
         }
         let third = u32::try_from(third).ok()?;
@@ -67,35 +68,14 @@ impl Plain {
         self.id == CHECKED
     }
 
-    /// The event as the reader hands it out.
+    /// The event as the reader hands it out; `None` for what is in no table.
     #[inline]
-    pub(crate) fn event(&self) -> ExperimentalEvent {
+    pub(crate) fn event(&self, catalog: &'static Catalog) -> Option<ExperimentalEvent> {
         let [first, second] = self.args;
-        ExperimentalEvent::known(self.id, [first, second, u64::from(self.third), 0])
+        let args = [first, second, u64::from(self.third), 0];
+        Some(ExperimentalEvent::known(catalog.row(self.id)?, args))
     }
 }
-
-/// By number, how many arguments a plain event has; [`NOT_PLAIN`] for the others.
-static ARG_COUNTS: [u8; 256] = {
-    let mut counts = [NOT_PLAIN; 256];
-    let mut row = 0;
-    while row < TABLE.len() {
-        let spec = &TABLE[row];
-        let mut is_plain = spec.is_experimental() && spec.args.len() < ARGS_MAX;
-        let mut arg = 0;
-        while arg < spec.args.len() {
-            is_plain &= matches!(spec.args[arg].kind, ArgKind::Number);
-            arg += 1;
-        }
-        if is_plain {
-            counts[spec.id as usize] = spec.args.len() as u8;
-        }
-        row += 1;
-    }
-    counts
-};
-
-const NOT_PLAIN: u8 = u8::MAX;
 
 /// The number of no event.
 const CHECKED: u8 = 0;

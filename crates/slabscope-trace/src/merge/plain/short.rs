@@ -4,9 +4,9 @@
 //! from the top bits, which end numbers, where all of them lie, and the other bits are put side by
 //! side at once.
 
-use super::{ARG_COUNTS, Plain};
-use crate::clock::Clock;
-use crate::cursor::{Place, gather};
+use super::Plain;
+use crate::catalog::Catalog;
+use crate::cursor::{Decoding, Place, gather};
 use crate::id::Time;
 
 /// Decodes events from `place` in `payload` on, into `out`, until one is not short or `out` is
@@ -15,7 +15,7 @@ use crate::id::Time;
 pub(in crate::merge) fn decode_short(
     payload: &[u8],
     place: &mut Place,
-    clock: Clock,
+    decoding: Decoding,
     lane: u16,
     out: &mut [Plain],
 ) -> (usize, Place) {
@@ -23,10 +23,11 @@ pub(in crate::merge) fn decode_short(
     if !(1..i64::MAX / 2).contains(&place.time.0) {
         return (0, *place);
     }
+    let Decoding { clock, catalog } = decoding;
     if clock.is_nanoseconds() {
-        decode(payload, place, |ticks| u32::try_from(ticks).ok(), lane, out)
+        decode(payload, place, |ticks| u32::try_from(ticks).ok(), catalog, lane, out)
     } else {
-        decode(payload, place, |ticks| u32::try_from(clock.time(ticks).0).ok(), lane, out)
+        decode(payload, place, |ticks| u32::try_from(clock.time(ticks).0).ok(), catalog, lane, out)
     }
 }
 
@@ -35,6 +36,7 @@ fn decode(
     payload: &[u8],
     place: &mut Place,
     nanoseconds: impl Fn(u64) -> Option<u32>,
+    catalog: &Catalog,
     lane: u16,
     out: &mut [Plain],
 ) -> (usize, Place) {
@@ -48,7 +50,7 @@ fn decode(
         else {
             break;
         };
-        let layout = layout(id, word);
+        let layout = layout(catalog.short_arg_count(id), word);
         let bits = gather(word);
         let (Some(since), Some(next)) =
             (nanoseconds(layout.number(0, bits)), rest.get(layout.len()..))
@@ -92,30 +94,20 @@ impl Layout {
     }
 }
 
-/// The layout of event `id`, whose numbers begin with the bytes of `word`.
+/// The layout of an event of so many arguments whose numbers begin with the bytes of `word`.
 #[inline]
-fn layout(id: u8, word: u64) -> Layout {
+fn layout(args: u8, word: u64) -> Layout {
     // Bit 8 i becomes bit 56 + i.
     let ends = (!word >> 7 & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    LAYOUTS[usize::from(ROWS[usize::from(id)])][ends as usize & 0xff]
+    LAYOUTS[usize::from(args)][ends as usize & 0xff]
 }
 
-/// By number, the row of an event in [`LAYOUTS`].
-static ROWS: [u8; 256] = {
-    let mut rows = [0; 256];
-    let mut id = 0;
-    while id < rows.len() {
-        if let count @ (1 | 2) = ARG_COUNTS[id] {
-            rows[id] = count;
-        }
-        id += 1;
-    }
-    rows
-};
+/// Short events have one or two arguments; the first row is for others.
+const ROWS: usize = 3;
 
 /// By how many arguments there are, and by which of eight bytes end a number.
-static LAYOUTS: [[Layout; 256]; 3] = {
-    let mut layouts = [[Layout::NOT_SHORT; 256]; 3];
+static LAYOUTS: [[Layout; 256]; ROWS] = {
+    let mut layouts = [[Layout::NOT_SHORT; 256]; ROWS];
     let mut args = 1;
     while args < layouts.len() {
         let mut ends = 0;
@@ -156,6 +148,8 @@ mod tests {
 
     use super::*;
     use crate::batch::Batch;
+    use crate::catalog::STANDARD;
+    use crate::clock::Clock;
     use crate::cursor::Cursor;
     use crate::id::ThreadId;
 
@@ -194,6 +188,7 @@ mod tests {
             start in 1..1_000_000_u64,
         ) {
             let clock = Clock::from_frequency(frequency);
+            let decoding = Decoding { clock, catalog: &STANDARD };
             let batch = Batch {
                 experiment: 0,
                 generation: 1,
@@ -205,13 +200,13 @@ mod tests {
             let mut cursor = Cursor::new(ThreadId(1));
             let mut place = Place { time: clock.time(start), ..cursor.place() };
             let mut out = [Plain::NOTHING; 40];
-            let (count, last) = decode_short(&payload, &mut place, clock, 7, &mut out);
+            let (count, last) = decode_short(&payload, &mut place, decoding, 7, &mut out);
             for (index, plain) in out.iter().take(count).enumerate() {
                 if index + 1 == count {
                     prop_assert_eq!(cursor.place().at, last.at);
                 }
-                prop_assert_eq!(cursor.advance(&[batch], clock), Ok(true));
-                prop_assert_eq!(Plain::new(&cursor.event, 7), Some(*plain));
+                prop_assert_eq!(cursor.advance(&[batch], decoding), Ok(true));
+                prop_assert_eq!(Plain::new(&cursor.event, 7, &STANDARD), Some(*plain));
             }
             if count > 0 {
                 prop_assert_eq!(cursor.place().at, place.at);

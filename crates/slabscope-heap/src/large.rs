@@ -12,6 +12,9 @@ use crate::observer::Observer;
 use crate::span::State;
 use crate::thread_cache::ThreadCache;
 
+/// Before the arena grows for an object of at least so many pages, slots kept free are given up.
+const RECLAIM_MIN: u32 = (1 << 20) / PAGE_SIZE as u32;
+
 /// Zeros are had from the kernel, not written, for objects of at least this many bytes.
 const ZERO_BY_KERNEL_MIN: usize = 256 << 10;
 
@@ -37,13 +40,14 @@ impl Heap {
             arena.span(arena.page_of(object.addr())?).used.set(1);
             return Some((object, false));
         }
-        self.alloc_large_slow(size, align, observer)
+        self.alloc_large_slow(cache, size, align, observer)
     }
 
     #[cold]
     #[inline(never)]
     fn alloc_large_slow(
         &self,
+        cache: &mut ThreadCache,
         size: usize,
         align: usize,
         observer: &mut impl Observer,
@@ -54,6 +58,11 @@ impl Heap {
         }
         let arena = self.arena()?;
         self.free_deferred(arena, observer);
+        if pages >= RECLAIM_MIN && self.page_heap().lock().is_scattered(arena, pages) {
+            // A few free slots that are kept may hold many spans, and break long runs.
+            self.flush(cache, observer);
+            self.flush_lists(arena, observer);
+        }
         let run = self.page_heap().lock().take(arena, pages, align, State::Large)?;
         let span = arena.span(run.first);
         span.class.set(SizeClass::LARGE.index() as u8);

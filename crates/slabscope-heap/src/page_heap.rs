@@ -155,6 +155,11 @@ impl PageHeap {
         Some(Run { first, zeroed: dirty <= skip })
     }
 
+    /// Whether there are enough free pages for `pages`, and no run of so many.
+    pub(crate) fn is_scattered(&self, arena: &Arena, pages: u32) -> bool {
+        self.free_pages >= pages && self.find(arena, pages).is_none()
+    }
+
     /// Takes a run back and merges it with free neighbours.
     pub(crate) fn give_back(&mut self, arena: &Arena, first: u32, zeroed: bool) {
         let (mut first, mut pages) = (first, arena.span(first).pages.get());

@@ -87,6 +87,12 @@ impl Heap {
     /// and the memory of all free pages to the kernel.
     pub fn trim(&self, observer: &mut impl Observer) {
         let Some(arena) = self.arena() else { return };
+        self.flush_lists(arena, observer);
+        self.discard_free(arena, 0);
+    }
+
+    /// Gives all slots that are kept in lists back to their spans.
+    pub(crate) fn flush_lists(&self, arena: &Arena, observer: &mut impl Observer) {
         for class in SizeClass::all() {
             loop {
                 let list = self.central(class).lock().take_out_list();
@@ -96,7 +102,6 @@ impl Heap {
                 self.give_back_to_spans(arena, class, list, observer);
             }
         }
-        self.discard_free(arena, 0);
     }
 
     /// Gives a list back to the central list.

@@ -73,7 +73,9 @@ pub(crate) struct Bin {
 /// Free slots of one thread. The thread gives them back with [`Heap::flush`](crate::Heap::flush)
 /// before the cache is dropped; else they stay allocated.
 #[derive(Debug)]
+#[repr(C)]
 pub struct ThreadCache {
+    /// First, so that a class's number leads to its bin in one step.
     bins: [Bin; COUNT],
     /// Large objects by pages, from 1 on.
     large: [Bin; LARGE_PAGES_MAX],

@@ -37,12 +37,12 @@ unsafe impl GlobalAlloc for Slabscope {
                 let cache = unsafe { thread.cache() };
                 let object = Heap::alloc_at_once(cache, layout.size(), layout.align());
                 if object.is_null() {
-                    return alloc_rest(thread, layout);
+                    return alloc_rest(layout, thread);
                 }
                 thread.leave();
                 object
             }
-            Err(before) => alloc_slow(thread, before, layout, false),
+            Err(before) => alloc_slow(layout, thread, before, false),
         })
     }
 
@@ -58,11 +58,11 @@ unsafe impl GlobalAlloc for Slabscope {
                     thread.leave();
                 } else {
                     // SAFETY: as above.
-                    unsafe { dealloc_rest(thread, object, layout) };
+                    unsafe { dealloc_rest(object, layout, thread) };
                 }
             }
             // SAFETY: passed on to the caller.
-            Err(before) => unsafe { dealloc_slow(thread, before, object, layout) },
+            Err(before) => unsafe { dealloc_slow(object, layout, thread, before) },
         })
     }
 
@@ -76,7 +76,7 @@ unsafe impl GlobalAlloc for Slabscope {
                 thread.leave();
                 object
             }
-            Err(before) => alloc_slow(thread, before, layout, true),
+            Err(before) => alloc_slow(layout, thread, before, true),
         })
     }
 
@@ -110,7 +110,7 @@ unsafe impl GlobalAlloc for Slabscope {
 /// What [`Slabscope::alloc`] does when the cache has nothing at hand; the thread is BUSY.
 #[cold]
 #[inline(never)]
-fn alloc_rest(thread: &tls::Thread, layout: Layout) -> *mut u8 {
+fn alloc_rest(layout: Layout, thread: &tls::Thread) -> *mut u8 {
     // SAFETY: the thread is BUSY and its own (invariant 2).
     let cache = unsafe { thread.cache() };
     let object = HEAP.alloc(cache, layout.size(), layout.align(), &mut ());
@@ -124,7 +124,7 @@ fn alloc_rest(thread: &tls::Thread, layout: Layout) -> *mut u8 {
 /// As `GlobalAlloc::dealloc`.
 #[cold]
 #[inline(never)]
-unsafe fn dealloc_rest(thread: &tls::Thread, object: *mut u8, layout: Layout) {
+unsafe fn dealloc_rest(object: *mut u8, layout: Layout, thread: &tls::Thread) {
     // SAFETY: the thread is BUSY and its own (invariant 2).
     let cache = unsafe { thread.cache() };
     // SAFETY: passed on to the caller.
@@ -149,7 +149,7 @@ unsafe fn resize_in_place(object: *mut u8, layout: Layout, new_size: usize) -> b
 
 #[cold]
 #[inline(never)]
-fn alloc_slow(thread: &tls::Thread, before: u8, layout: Layout, zeroed: bool) -> *mut u8 {
+fn alloc_slow(layout: Layout, thread: &tls::Thread, before: u8, zeroed: bool) -> *mut u8 {
     let (size, align) = (layout.size(), layout.align());
     door::pass(thread, before, |access| match access {
         Access::Plain(cache) if zeroed => HEAP.alloc_zeroed(cache, size, align, &mut ()),
@@ -161,7 +161,7 @@ fn alloc_slow(thread: &tls::Thread, before: u8, layout: Layout, zeroed: bool) ->
 
 #[cold]
 #[inline(never)]
-unsafe fn dealloc_slow(thread: &tls::Thread, before: u8, object: *mut u8, layout: Layout) {
+unsafe fn dealloc_slow(object: *mut u8, layout: Layout, thread: &tls::Thread, before: u8) {
     let (size, align) = (layout.size(), layout.align());
     door::pass(thread, before, |access| match access {
         // SAFETY: the object is the caller's; the cache is ours, by `Access`.

@@ -53,12 +53,14 @@ pub(crate) struct TraceNumber {
 ///    whoever has stopped the world, while the thread is in the registry and not BUSY.
 /// 3. `next` and `previous` are touched under the registry's lock only.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Thread {
+    /// First, so that a bin's place is the thread's address and an offset.
+    cache: UnsafeCell<ThreadCache>,
     /// One of the constants above. Relaxed stores and a compiler fence on the thread's own side: the
     /// other side of the protocol issues a barrier for both, see `safepoint`. Leaving is a release,
     /// so that whoever stopped the world sees what the operation did.
     state: AtomicU8,
-    cache: UnsafeCell<ThreadCache>,
     pub(crate) trace: Cell<TraceNumber>,
     /// The trace that has an event saying this thread's stack exists.
     pub(crate) stack_epoch: Cell<u32>,

@@ -21,6 +21,29 @@
 //! From the bottom up: `arena` hands out fresh pages, `page_heap` runs of pages, `central` slots
 //! of one size class, `thread_cache` slots to one thread without a lock. Objects above 32 KiB and
 //! stacks come straight from the page heap. The shape is that of tcmalloc and of Go's runtime.
+//!
+//! # Misuse
+//! What is noticed ends the program with a line that says what is wrong. The fast path looks at the
+//! size, the alignment and the first list of the cache, and at nothing else: so what happens there is
+//! noticed later, or not at all. "On return" is when a slot goes back from a list to its span: when a
+//! list of its class overflows and there is no room for it in the central list, or in
+//! [`Heap::trim`]. One slot of each list is looked at already when the list leaves the thread.
+//!
+//! | misuse | noticed |
+//! |---|---|
+//! | free of a pointer that is not the heap's, up to 32 KiB | on return, unless it was given out again |
+//! | the same, above 32 KiB | at once |
+//! | free of a pointer into an object | on return if it is no slot's start; a large object's at once |
+//! | wrong size or alignment, another class | on return, unless the slot was given out again |
+//! | wrong size, same class or same number of pages | no, and it does no harm |
+//! | second free of a large object | at once, unless it was given out again |
+//! | second free of a small object | on return, if its span has no used slot left or is gone |
+//! | second free while the first is still in the thread's list | no: the slot may be given out twice |
+//! | write after free | no: the links are plain addresses, and following a broken one may fault |
+//! | write past the end | no |
+//!
+//! Links are not encoded: to decode one costs every allocation an operation in the middle of the one
+//! chain of loads that it waits for.
 #![no_std]
 
 #[cfg(test)]

@@ -100,9 +100,9 @@ impl Tables {
         })
     }
 
-    /// A string that a frame names and nothing defines, if there is one.
+    /// The first string that a frame names and nothing defines, if there is one.
     pub(crate) fn missing_frame_string(&self) -> Option<u64> {
         let named = self.frames.values().flat_map(|frame| [frame.function, frame.file]);
-        named.into_iter().find(|&id| self.string(id).is_none())
+        named.filter(|&id| self.string(id).is_none()).min()
     }
 }

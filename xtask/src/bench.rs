@@ -3,6 +3,7 @@
 mod alloc;
 mod measure;
 mod peers;
+mod read;
 mod report;
 
 use anyhow::Result;
@@ -16,6 +17,8 @@ use crate::workspace::Workspace;
 pub(crate) enum Bench {
     /// Run the same programs on our heap and on others
     Alloc(alloc::Options),
+    /// Read a large trace, and a small one beside Go's tool
+    Read(read::Options),
     /// Time single operations, called directly
     Calls {
         /// Passed on to the benchmarks: a filter, say
@@ -28,6 +31,7 @@ pub(crate) enum Bench {
 pub(crate) fn run(workspace: &Workspace, which: Bench) -> Result<()> {
     match which {
         Bench::Alloc(options) => alloc::run(workspace, &options),
+        Bench::Read(options) => read::run(workspace, &options),
         Bench::Calls { arguments } => calls(workspace, &arguments),
     }
 }

@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail};
 use crate::workspace::Workspace;
 use crate::{command, demo};
 use compare::Counts;
-use install::Go;
+pub(crate) use install::Go;
 use table::Table;
 pub(crate) use versions::Versions;
 
@@ -39,7 +39,7 @@ pub(crate) fn conformance(workspace: &Workspace, versions: Versions) -> Result<(
 }
 
 /// Where Go and all that it makes goes.
-fn directory(workspace: &Workspace) -> PathBuf {
+pub(crate) fn directory(workspace: &Workspace) -> PathBuf {
     workspace.target().join("go-oracle")
 }
 

@@ -16,10 +16,10 @@ use crate::merge::{Events, Merge, Plain, RUN_EVENTS, Rest};
 use crate::source::Source;
 use crate::supply::{Opening, open};
 
-/// How many runs of one generation may wait for the reader: 96 MiB.
-const RUNS_MAX: usize = 384;
+/// How many runs of one generation may wait for the reader: 64 MiB.
+const RUNS_MAX: usize = 1024;
 
-const _: () = assert!(RUNS_MAX * RUN_EVENTS * size_of::<Plain>() == 96 << 20);
+const _: () = assert!(RUNS_MAX * RUN_EVENTS * size_of::<Plain>() == 64 << 20);
 
 /// What comes next in a generation.
 #[derive(Debug)]

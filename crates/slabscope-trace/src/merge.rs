@@ -22,7 +22,7 @@ use crate::id::{ThreadId, Time};
 use lane::Lane;
 
 /// How many events are put in order at a time.
-pub(crate) const RUN_EVENTS: usize = 8192;
+pub(crate) const RUN_EVENTS: usize = 2048;
 
 /// A generation whose plain events are being put in order.
 #[derive(Debug)]

@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
     /// Runs `body` with a reader of the trace that is `bytes`, while `threads` other threads
     /// decode ahead of it, a generation each.
     ///
-    /// The events are the same, in the same order. Some 128 MiB for each thread may wait for the
+    /// The events are the same, in the same order. Up to 64 MiB for each thread may wait for the
     /// reader. The threads end when the reader is dropped.
     ///
     /// ```

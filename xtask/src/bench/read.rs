@@ -1,0 +1,132 @@
+//! `cargo xtask bench read`: how fast traces are read, beside Go's tool.
+//!
+//! The trace is the demo's, its generations repeated until there are enough events.
+
+mod large;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::json;
+
+use crate::go_oracle::Go;
+use crate::text::grouped;
+use crate::workspace::Workspace;
+use crate::{command, demo, go_oracle};
+
+/// What to run.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How many events to read, in millions
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    millions: u64,
+    /// How often to measure; the median counts
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Only decode: Go's tool is not needed
+    #[arg(long)]
+    decode_only: bool,
+    /// Write the results to this file too
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Runs it.
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let directory = workspace.target().join("bench-read");
+    fs::create_dir_all(&directory)
+        .with_context(|| format!("{}: cannot be made", directory.display()))?;
+    let demo = demo::make_trace(workspace)?;
+    let trace = directory.join("large.trace");
+    large::repeat(&demo, &trace, options.millions * 1_000_000)?;
+
+    let decoded = decode(workspace, &trace, options.rounds)?;
+    println!("decode: {} events/s, of {} events", grouped(decoded.rate), grouped(decoded.events));
+    let mut results = json!({ "decode_events_per_s": decoded.rate });
+    if !options.decode_only {
+        let report = report(workspace, &trace, options.rounds)?;
+        let rate = (decoded.events as f64 / report) as u64;
+        println!("report: {} events/s, the whole command", grouped(rate));
+        results["report_events_per_s"] = json!(rate);
+        let part = directory.join("part.trace");
+        large::first_generation(&demo, &part)?;
+        let (ours, theirs) = dumps(workspace, &part, options.rounds)?;
+        println!("dump: {ours:.2} s, go tool trace -d=parsed: {theirs:.2} s");
+        println!("dump against Go's: {:.1} times as fast", theirs / ours);
+        results["dump_vs_go"] = json!(theirs / ours);
+    }
+    if let Some(path) = &options.json {
+        fs::write(path, format!("{results:#}\n"))
+            .with_context(|| format!("{}: cannot be written", path.display()))?;
+    }
+    fs::remove_file(&trace).with_context(|| format!("{}: cannot be removed", trace.display()))
+}
+
+struct Decoded {
+    events: u64,
+    /// Events a second.
+    rate: u64,
+}
+
+/// Decodes with a program that only counts; the file is in memory before it begins.
+fn decode(workspace: &Workspace, trace: &Path, rounds: u32) -> Result<Decoded> {
+    command::run(workspace.cargo().args([
+        "build",
+        "--quiet",
+        "--release",
+        "--package",
+        "slabscope-trace",
+        "--example",
+        "count",
+    ]))?;
+    let program = workspace.target().join("release/examples/count");
+    let mut events = 0;
+    let seconds = median(rounds, || {
+        let said = String::from_utf8(command::output(Command::new(&program).arg(trace))?)?;
+        let words: Vec<_> = said.split_whitespace().collect();
+        let place = words.iter().position(|&word| word == "frees");
+        let (Some(count), Some(seconds)) =
+            (words.first(), place.and_then(|place| words.get(place + 1)))
+        else {
+            bail!("the counting program said: {said}");
+        };
+        events = count.parse()?;
+        Ok(seconds.parse()?)
+    })?;
+    Ok(Decoded { events, rate: (events as f64 / seconds) as u64 })
+}
+
+/// How long `slabscope report` takes, in seconds.
+fn report(workspace: &Workspace, trace: &Path, rounds: u32) -> Result<f64> {
+    let slabscope = workspace.build("slabscope-cli", "slabscope")?;
+    median(rounds, || time(Command::new(&slabscope).arg("report").arg(trace)))
+}
+
+/// How long our dump and Go's take, in seconds.
+fn dumps(workspace: &Workspace, trace: &Path, rounds: u32) -> Result<(f64, f64)> {
+    let go = Go::install(&go_oracle::directory(workspace), workspace)?;
+    let slabscope = workspace.build("slabscope-cli", "slabscope")?;
+    let ours = median(rounds, || time(Command::new(&slabscope).arg("dump").arg(trace)))?;
+    Ok((ours, median(rounds, || time(&mut go.dump(trace)))?))
+}
+
+fn time(command: &mut Command) -> Result<f64> {
+    let line = command::line(command);
+    let begun = Instant::now();
+    let status = command.stdout(Stdio::null()).status()?;
+    // A repeated trace is not a consistent one, which is a finding.
+    if !matches!(status.code(), Some(0 | 1)) {
+        bail!("{status}: {line}");
+    }
+    Ok(begun.elapsed().as_secs_f64())
+}
+
+fn median(rounds: u32, mut measure: impl FnMut() -> Result<f64>) -> Result<f64> {
+    let mut all = (0..rounds).map(|_| measure()).collect::<Result<Vec<_>>>()?;
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().context("nothing was measured")
+}

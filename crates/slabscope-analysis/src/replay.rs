@@ -3,9 +3,17 @@
 //! The replay reads events, keeps the heap, and knows sites, threads and clocks; a [`Lens`] hears of
 //! each change and keeps what it needs for its answer.
 
+mod kinds;
+
+use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::thread;
+
 use slabscope_trace::alloc_free::{AllocFree, GenerationData};
-use slabscope_trace::{Error, ErrorKind, Event, ExperimentalEvent, Kind, Reader, Sync, Time};
-use slabscope_wire::event::{self, id};
+use slabscope_trace::{
+    Error, ErrorKind, Event, Experimental, ExperimentalEvent, Kind, Reader, Run, Sync, ThreadId,
+    Time,
+};
 
 use crate::error::AnalyzeError;
 use crate::heap::{Heap, Listener, Units};
@@ -15,12 +23,7 @@ use crate::side_data::SideData;
 use crate::sites::{SiteId, Sites};
 use crate::threads::{Owner, Threads};
 use crate::window::{Limits, Part, Window};
-
-/// How many kinds of events there are of the heap.
-const KINDS: usize = (id::GOROUTINE_STACK_FREE - id::SPAN) as usize + 1;
-
-/// How many events pass between two calls of the progress function.
-const PROGRESS_EVENTS: u64 = 1 << 16;
+use kinds::{EVENT_NAMES, KINDS, kind, named};
 
 /// The event being replayed.
 #[derive(Clone, Copy, Debug)]
@@ -93,34 +96,32 @@ pub(crate) fn replay<L: Lens>(
     lens: L,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Replayed<L>, AnalyzeError> {
-    let mut reader = Reader::new(bytes)?;
     let mut replay = Replay::new(window, lens);
-    let mut error = None;
-    let mut until_progress = PROGRESS_EVENTS;
-    loop {
-        let read = reader.next();
-        // By reference: an event is large, and to move it costs as much as to replay it.
-        match &read {
-            Some(Ok(event)) => {
-                if event.time >= replay.boundary && replay.is_over(event.time) {
-                    break;
-                }
-                replay.event(event)?;
-                if replay.lens.has_enough() {
-                    break;
-                }
-            }
-            Some(Err(found)) => error = Some(*found),
-            None => break,
+    let (version, error) = match threads_ahead(bytes.len()) {
+        Some(threads) => Reader::ahead(bytes, threads, |mut reader| {
+            let read = replay.all(&mut reader, progress);
+            read.map(|error| (reader.version(), error))
+        })?,
+        None => {
+            let mut reader = Reader::new(bytes)?;
+            let read = replay.all(&mut reader, progress);
+            read.map(|error| (reader.version(), error))
         }
-        until_progress -= 1;
-        if until_progress == 0 {
-            until_progress = PROGRESS_EVENTS;
-            progress(reader.offset());
-        }
-    }
+    }?;
     progress(bytes.len() as u64);
-    replay.finish(reader.version(), error)
+    replay.finish(version, error)
+}
+
+/// Traces smaller than this are read before a second thread could help, in bytes.
+const LARGE: usize = 4 << 20;
+
+/// More threads would only wait for the replay.
+const THREADS_MAX: usize = 2;
+
+/// How many threads decode ahead of the replay of a trace of so many bytes.
+fn threads_ahead(bytes: usize) -> Option<NonZero<usize>> {
+    let cpus = thread::available_parallelism().map_or(1, NonZero::get);
+    NonZero::new((cpus - 1).min(THREADS_MAX)).filter(|_| bytes >= LARGE)
 }
 
 /// A replay under way.
@@ -175,21 +176,61 @@ impl<L: Lens> Replay<L> {
         }
     }
 
-    #[inline]
-    fn event(&mut self, event: &Event) -> Result<(), AnalyzeError> {
+    /// Replays all events of the part; returns what ended that before the end of the trace.
+    fn all(
+        &mut self,
+        reader: &mut Reader<'_>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Option<Error>, AnalyzeError> {
+        let mut offset = 0;
+        while let Some(run) = reader.next_run() {
+            let flow = match run {
+                Ok(Run::Event(event)) => self.event(&event)?,
+                Ok(Run::Experimental(mut run)) => run.try_for_each(|event| self.plain(&event)),
+                Err(error) => return Ok(Some(error)),
+            };
+            if flow.is_break() {
+                break;
+            }
+            if reader.offset() != offset {
+                offset = reader.offset();
+                progress(offset);
+            }
+        }
+        Ok(None)
+    }
+
+    fn event(&mut self, event: &Event) -> Result<ControlFlow<()>, AnalyzeError> {
         if let Kind::Sync(sync) = &event.kind {
-            return self.sync(event, sync);
+            self.sync(event, sync)?;
+            return Ok(ControlFlow::Continue(()));
+        }
+        if let Kind::Experimental(experimental) = &event.kind {
+            return Ok(self.experimental(event.time, event.thread, experimental));
+        }
+        let flow = self.begin_event(event.time);
+        self.other += u64::from(flow.is_continue());
+        Ok(flow)
+    }
+
+    #[inline]
+    fn plain(&mut self, event: &Experimental) -> ControlFlow<()> {
+        self.experimental(event.time, event.thread, &event.event)
+    }
+
+    /// What comes before every event but a sync: it may be the first of a generation, or of the
+    /// part, or behind it.
+    #[inline]
+    fn begin_event(&mut self, time: Time) -> ControlFlow<()> {
+        if time >= self.boundary && self.is_over(time) {
+            return ControlFlow::Break(());
         }
         if self.is_pending {
             self.is_pending = false;
             self.generations += 1;
         }
-        self.last = Some(event.time);
-        match &event.kind {
-            Kind::Experimental(experimental) => self.experimental(event, experimental),
-            _ => self.other += 1,
-        }
-        Ok(())
+        self.last = Some(time);
+        ControlFlow::Continue(())
     }
 
     /// The part begins or ends with the event of this time; returns whether it ends.
@@ -245,13 +286,19 @@ impl<L: Lens> Replay<L> {
     }
 
     #[inline]
-    fn experimental(&mut self, event: &Event, experimental: &ExperimentalEvent) {
+    fn experimental(
+        &mut self,
+        time: Time,
+        thread: ThreadId,
+        experimental: &ExperimentalEvent,
+    ) -> ControlFlow<()> {
+        self.begin_event(time)?;
         let Some(what) = AllocFree::from_event(experimental) else {
             self.other += 1;
-            return;
+            return ControlFlow::Continue(());
         };
         self.counts[kind(what)] += 1;
-        let owner = self.threads.at(event.thread, event.time);
+        let owner = self.threads.at(thread, time);
         let site = match what {
             AllocFree::HeapObjectAlloc { ty, .. } | AllocFree::HeapObject { ty, .. } if ty != 0 => {
                 let site = self.sites.at(ty);
@@ -260,9 +307,10 @@ impl<L: Lens> Replay<L> {
             }
             _ => SiteId::UNKNOWN,
         };
-        let now = Now { time: event.time, thread: event.thread.0, owner, site, what };
+        let now = Now { time, thread: thread.0, owner, site, what };
         self.lens.event(now, &self.sites);
         self.heap.apply(what, &mut self.lens);
+        if self.lens.has_enough() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn finish(self, format: u8, error: Option<Error>) -> Result<Replayed<L>, AnalyzeError> {
@@ -320,28 +368,6 @@ impl<L: Lens> Replayed<L> {
     }
 }
 
-fn named(counts: [u64; KINDS]) -> Vec<EventCount> {
-    let heap = EVENT_NAMES.into_iter().zip(counts);
-    heap.map(|(event, count)| EventCount { event, count }).collect()
-}
-
-/// Which of the nine events it is.
-fn kind(what: AllocFree) -> usize {
-    usize::from(
-        match what {
-            AllocFree::Span { .. } => id::SPAN,
-            AllocFree::SpanAlloc { .. } => id::SPAN_ALLOC,
-            AllocFree::SpanFree { .. } => id::SPAN_FREE,
-            AllocFree::HeapObject { .. } => id::HEAP_OBJECT,
-            AllocFree::HeapObjectAlloc { .. } => id::HEAP_OBJECT_ALLOC,
-            AllocFree::HeapObjectFree { .. } => id::HEAP_OBJECT_FREE,
-            AllocFree::Stack { .. } => id::GOROUTINE_STACK,
-            AllocFree::StackAlloc { .. } => id::GOROUTINE_STACK_ALLOC,
-            AllocFree::StackFree { .. } => id::GOROUTINE_STACK_FREE,
-        } - id::SPAN,
-    )
-}
-
 fn read_error(error: Error) -> ReadError {
     ReadError {
         offset: error.offset,
@@ -355,16 +381,3 @@ fn read_error(error: Error) -> ReadError {
         ),
     }
 }
-
-/// The names of the nine events, in the order of their numbers.
-const EVENT_NAMES: [&str; KINDS] = {
-    let mut names = [""; KINDS];
-    let mut kind = 0;
-    while kind < KINDS {
-        if let Some(spec) = event::spec(id::SPAN + kind as u8) {
-            names[kind] = spec.name;
-        }
-        kind += 1;
-    }
-    names
-};

@@ -8,6 +8,7 @@ mod ci;
 mod command;
 mod demo;
 mod go_oracle;
+mod kill;
 mod test;
 mod text;
 mod tidy;
@@ -53,6 +54,12 @@ enum Task {
         #[arg(long, requires = "conformance")]
         all_versions: bool,
     },
+    /// Kill traced programs at random moments: is every event recovered?
+    Kill {
+        /// How many
+        #[arg(long, default_value_t = 1000)]
+        runs: u64,
+    },
     /// Run benchmarks; needs a C compiler
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -80,6 +87,7 @@ fn run(task: Task) -> Result<()> {
             go_oracle::conformance(&workspace, versions)
         }
         Task::GoOracle { traces, .. } => go_oracle::run(&workspace, traces),
+        Task::Kill { runs } => kill::run(&workspace, runs),
         Task::Bench(which) => bench::run(&workspace, which),
     }
 }

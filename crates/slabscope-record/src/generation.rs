@@ -5,10 +5,12 @@
 //! closing counts. One thread of the format's own, the control thread, owns processor 0 and
 //! goroutine 1, since only a goroutine on a processor may report the size of the heap.
 
+mod build;
+
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use slabscope_os::file::{Errno, read_link, read_whole};
-use slabscope_os::{clock, process, say::Decimal};
+use slabscope_os::file::Errno;
+use slabscope_os::{clock, say::Decimal};
 use slabscope_wire::alloc_free::{EndReason, OBJECT_ALIGN, PAGE_SIZE, STACK_ALIGN, data};
 use slabscope_wire::batch::{BatchHeader, BatchKind, NO_THREAD, PAYLOAD_MAX};
 use slabscope_wire::buffer::Buffer;
@@ -20,7 +22,6 @@ use crate::counts::KINDS;
 use crate::encode::{Batch, DataBatch};
 use crate::mapped::Mapped;
 use crate::output::{Output, Tally};
-use crate::ring::Protocol;
 use crate::session::Session;
 use crate::site::SiteTable;
 
@@ -291,44 +292,6 @@ impl<'a> Generation<'a> {
         batch.close();
     }
 
-    fn write_build(&mut self) {
-        let session = self.session;
-        let (mut exe, mut command) = ([0; 4096], [0; 4096]);
-        let exe_len = read_link(c"/proc/self/exe", &mut exe).unwrap_or(0);
-        let command_len = read_whole(c"/proc/self/cmdline", &mut command).unwrap_or(0);
-        for byte in &mut command {
-            if *byte == 0 {
-                *byte = b' ';
-            }
-        }
-        let command = command.get(..command_len).unwrap_or_default().trim_ascii_end();
-        let pid = Decimal::new(process::id());
-        let rings = Decimal::new(session.rings().count() as u64 - 1);
-        let control = Decimal::new(self.control);
-        let survives = match session.live().refusal() {
-            None => "yes",
-            Some(Errno(0)) => "no: not beside such a file",
-            Some(why) => why.text(),
-        };
-        let rows: [(&str, &[u8]); 10] = [
-            ("writer", session.writer()),
-            ("executable", exe.get(..exe_len).unwrap_or_default()),
-            ("command", command),
-            ("pid", pid.as_str().as_bytes()),
-            ("options", session.options()),
-            ("rings", protocol_name(session).as_bytes()),
-            ("cpus", rings.as_str().as_bytes()),
-            ("clock", if session.rings().ticks_are_time() { b"tsc" } else { b"monotonic" }),
-            ("survives a kill", survives.as_bytes()),
-            ("control thread", control.as_str().as_bytes()),
-        ];
-        let mut batch = self.data(data::BUILD);
-        for (key, value) in rows {
-            batch.record(|b| b.text(key.as_bytes()) && b.text(value));
-        }
-        batch.close();
-    }
-
     fn write_size_classes(&mut self) {
         let mut batch = self.data(data::SIZE_CLASSES);
         for class in SizeClass::all() {
@@ -390,13 +353,5 @@ impl<'a> Generation<'a> {
     fn data(&mut self, kind: u8) -> DataBatch<'_> {
         let scratch = self.scratch.as_mut_slice();
         DataBatch::new(&mut self.out, self.number, self.start_ns, kind, scratch)
-    }
-}
-
-fn protocol_name(session: &Session) -> &'static str {
-    match (session.rings().protocol(), session.policy().force_cas) {
-        (Protocol::Rseq(_), _) => "rseq",
-        (Protocol::Cas, true) => "cas (forced)",
-        (Protocol::Cas, false) => "cas",
     }
 }

@@ -44,8 +44,12 @@ impl Series {
     pub(crate) fn spread(&self) -> f64 {
         let mut sorted = self.nanos.clone();
         sorted.sort_unstable();
+        // A quartile may lie between two numbers.
         let at = |share: usize| {
-            sorted.get(sorted.len().saturating_sub(1) * share / 4).copied().unwrap_or(0) as f64
+            let place = sorted.len().saturating_sub(1) * share;
+            let number = |index: usize| sorted.get(index).copied().unwrap_or(0) as f64;
+            let (below, above) = (number(place / 4), number(place.div_ceil(4)));
+            below + (above - below) * (place % 4) as f64 / 4.0
         };
         (at(3) - at(1)) / 2.0 / self.time().max(1.0)
     }
@@ -123,7 +127,8 @@ mod tests {
         assert_eq!(series(&[5, 1, 9]).time(), 5.0);
         assert_eq!(series(&[4, 8]).time(), 6.0);
         assert_eq!(series(&[100]).spread(), 0.0);
-        assert_eq!(series(&[80, 100, 100, 120, 100, 90, 110]).spread(), 0.1);
+        assert_eq!(series(&[80, 100, 100, 120, 100, 90, 110]).spread(), 0.05);
+        assert_eq!(series(&[100, 80, 90, 120, 110]).spread(), 0.1);
         assert_eq!(series(&[1, 2, 3]).peak(), 7.0);
     }
 

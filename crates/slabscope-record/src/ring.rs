@@ -2,7 +2,7 @@
 //!
 //! Two protocols, chosen when a trace begins: where the C library has registered restartable
 //! sequences, a push commits by one plain store ([`slabscope_os::rseq`]); elsewhere by
-//! compare-and-swap ([`cas`]). One ring more, always of the second kind, takes the events of
+//! compare-and-swap (`cas`). One ring more, always of the second kind, takes the events of
 //! threads that have no CPU number: those the C library does not know, and those on a CPU that was
 //! added after the start.
 //!

@@ -45,10 +45,12 @@ impl Workspace {
         self.metadata.workspace_packages()
     }
 
-    /// The version of `package`, ours or another's; `None` if nothing depends on it.
+    /// The version of `package`, ours or another's, also of one that only some feature needs; `None`
+    /// if nothing does.
     pub(crate) fn version_of(&self, package: &str) -> Option<String> {
-        let found = self.metadata.packages.iter().find(|known| known.name.as_str() == package);
-        Some(found?.version.to_string())
+        let lock = std::fs::read_to_string(self.root().join("Cargo.lock")).ok()?;
+        let (_, entry) = lock.split_once(&format!("\nname = \"{package}\"\nversion = \""))?;
+        Some(entry.split_once('"')?.0.to_owned())
     }
 
     /// What the compiler says of itself.

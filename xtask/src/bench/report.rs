@@ -67,10 +67,16 @@ pub(crate) fn text(about: &About, results: &Results) -> String {
     let versions: Vec<String> = results
         .allocators
         .iter()
-        .map(|(name, version)| format!("{name} {version}").trim_end().to_owned())
+        .map(|(name, version)| {
+            let text = format!("{}: {name} {version}", short(name));
+            text.trim_end().to_owned()
+        })
         .collect();
     let _ = writeln!(text, "{}\n{}\n{}", about.machine, about.rustc, about.command);
-    let _ = writeln!(text, "{}\n", versions.join(", "));
+    for line in versions.chunks(3) {
+        let _ = writeln!(text, "{}", line.join(", "));
+    }
+    text.push('\n');
     let _ = writeln!(
         text,
         "Time: medians of {} rounds as ratios to {BASELINE}. +- is half the distance of our\n\
@@ -83,12 +89,25 @@ pub(crate) fn text(about: &About, results: &Results) -> String {
     text
 }
 
+/// An allocator's name over a column.
+fn short(name: &str) -> &str {
+    match name {
+        OURS => "ours",
+        BASELINE => "mi3",
+        "mimalloc2" => "mi2",
+        "jemalloc" => "je",
+        "snmalloc" => "sn",
+        "rusty_alloc" => "rusty",
+        other => other,
+    }
+}
+
 fn table(text: &mut String, results: &Results, of: fn(&Series) -> f64, spread: bool) {
     let names = results.allocators.iter().map(|(name, _)| *name);
     let unit = if spread { "ms" } else { "MiB" };
     let _ = write!(text, "{:<13}{unit:>6}", "");
     for name in names {
-        let _ = write!(text, "{name:>8.8}");
+        let _ = write!(text, "{:>8}", short(name));
         if name == OURS && spread {
             let _ = write!(text, "{:>4}", "+-");
         }

@@ -41,6 +41,15 @@ fn wait_until(running: bool) -> Duration {
     begun.elapsed()
 }
 
+/// Waits until the file is whole: the live file is removed after that.
+fn wait_for_the_end(path: &str) {
+    let (live, begun) = (format!("{path}.live"), Instant::now());
+    while std::fs::exists(&live).expect("a directory") {
+        assert!(begun.elapsed() < Duration::from_secs(20), "the trace does not end");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 fn set(value: Option<&str>) {
     // SAFETY: no other thread of this program reads or changes the environment but the watcher, who
     // is made for it.
@@ -65,8 +74,7 @@ fn toggles() {
         std::thread::sleep(Duration::from_millis(20));
         set((round % 2 == 0).then_some("traceallocfree=0"));
         longest = longest.max(wait_until(false));
-        // The file is being closed.
-        std::thread::sleep(Duration::from_millis(50));
+        wait_for_the_end(&path);
         let replayed = replay(path.as_ref());
         assert_eq!(replayed.lost(), 0);
         assert!(replayed.counts[4] > 0);

@@ -118,7 +118,7 @@ impl<'a> DataBatch<'a> {
         kind: u8,
         bytes: &'a mut [u8],
     ) -> Self {
-        debug_assert!(kind <= data::DROPPED, "an unknown kind of side data");
+        debug_assert!(kind <= data::MODULES, "an unknown kind of side data");
         let header = BatchHeader {
             kind: BatchKind::Experimental(slabscope_wire::alloc_free::EXPERIMENT),
             generation,

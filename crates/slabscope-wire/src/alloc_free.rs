@@ -60,7 +60,8 @@ pub mod data {
     pub const BUILD: u8 = 64;
     /// Size classes, to the end of the payload: `slot size, pages of a span` each, from class 1.
     pub const SIZE_CLASSES: u8 = 66;
-    /// Sites, to the end of the payload: `id, size, alignment, stack id` each.
+    /// Sites, to the end of the payload: `id, size, alignment, innermost frame` each; the frame is
+    /// the number of one of [`FRAMES`], 0 where no stack was taken.
     pub const SITES: u8 = 67;
     /// Threads, to the end of the payload: `thread id, start ns, end ns (0: running), name` each.
     pub const THREADS: u8 = 68;
@@ -71,6 +72,26 @@ pub mod data {
     /// Events that found no room and were dropped, to the end of the payload: `cpu, events` each,
     /// those with none left out; last generation, if there are any.
     pub const DROPPED: u8 = 70;
+    /// Frames of call stacks, to the end of the payload: `id, parent id (0: none), flags, address`
+    /// each; the flags are those of [`super::frame`]. A parent stands before its children, and each
+    /// generation has the frames its sites need.
+    pub const FRAMES: u8 = 71;
+    /// Modules the program is made of, to the end of the payload: `id, first address, end address,
+    /// bias, loaded ns (0: before the trace), unloaded ns (0: still there), build id (a text, maybe
+    /// empty), path` each. A link-time address and the bias make an address, modulo 2^64.
+    pub const MODULES: u8 = 72;
+}
+
+/// The flags of a frame.
+pub mod frame {
+    /// The step from this frame to its parent went by unwind tables; else by the frame pointer.
+    pub const BY_TABLE: u64 = 1;
+    /// The stack goes on, and was cut here since it had as many frames as were asked for.
+    pub const CUT: u64 = 2;
+    /// Unwinding stopped here, though this is not where the thread began.
+    pub const TRUNCATED: u64 = 4;
+    /// The address is of the instruction that was interrupted by a signal, not of one after a call.
+    pub const EXACT: u64 = 8;
 }
 
 /// Why a trace of ours ended, as its closing counts say.

@@ -16,7 +16,7 @@ struct Layer {
     others: Option<&'static [&'static str]>,
 }
 
-const LAYERS: [Layer; 12] = [
+const LAYERS: [Layer; 13] = [
     Layer { name: "slabscope-os", below: &[], others: Some(&["libc"]) },
     Layer { name: "slabscope-wire", below: &[], others: Some(&[]) },
     Layer { name: "slabscope-heap", below: &["slabscope-os", "slabscope-wire"], others: Some(&[]) },
@@ -32,14 +32,21 @@ const LAYERS: [Layer; 12] = [
     },
     Layer { name: "slabscope-recover", below: &["slabscope-wire"], others: None },
     Layer { name: "slabscope-trace", below: &["slabscope-wire"], others: None },
+    Layer { name: "slabscope-symbols", below: &[], others: None },
     Layer {
         name: "slabscope-analysis",
-        below: &["slabscope-trace", "slabscope-wire"],
+        below: &["slabscope-symbols", "slabscope-trace", "slabscope-wire"],
         others: None,
     },
     Layer {
         name: "slabscope-cli",
-        below: &["slabscope-analysis", "slabscope-recover", "slabscope-trace", "slabscope-wire"],
+        below: &[
+            "slabscope-analysis",
+            "slabscope-recover",
+            "slabscope-symbols",
+            "slabscope-trace",
+            "slabscope-wire",
+        ],
         others: None,
     },
     Layer { name: "slabscope-demo", below: &["slabscope"], others: None },

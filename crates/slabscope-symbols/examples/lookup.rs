@@ -1,0 +1,19 @@
+//! Names for addresses in a file: `lookup FILE ADDRESS..`, addresses as in the file, in hexadecimal.
+
+use slabscope_symbols::{Module, Options, Symbolizer};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().unwrap_or_default().into();
+    let module = Module { end: u64::MAX, path, ..Module::default() };
+    let mut symbolizer = Symbolizer::new(vec![module], Options::default());
+    for argument in arguments {
+        let address = u64::from_str_radix(argument.trim_start_matches("0x"), 16).unwrap_or(0);
+        println!("{address:#x}");
+        for frame in symbolizer.frames(Some(0), address).iter() {
+            let inlined = if frame.is_inlined { " (inlined)" } else { "" };
+            println!("  {}{inlined}\n    {}:{}", frame.name.full, frame.file, frame.line);
+        }
+    }
+    println!("{:?}", symbolizer.findings());
+}

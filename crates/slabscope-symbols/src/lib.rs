@@ -1,0 +1,24 @@
+//! From addresses of a traced program to functions, lines, and the Rust types that own the memory.
+//!
+//! [`Symbolizer`] takes the modules a trace names, finds debug information for each by its build id,
+//! and turns addresses into [`Frame`]s, those of inlined functions included.
+//!
+//! No input makes it panic: what cannot be read becomes a frame with fewer facts in it, and
+//! [`Symbolizer::findings`] says why.
+#![forbid(unsafe_code)]
+
+mod debug_file;
+mod dwarf;
+mod frame;
+mod generics;
+mod image;
+mod module;
+mod name;
+mod source_path;
+mod symbol_table;
+mod symbolizer;
+
+pub use frame::Frame;
+pub use module::{BuildId, Module};
+pub use name::Name;
+pub use symbolizer::{Finding, Options, Source, Symbolizer};

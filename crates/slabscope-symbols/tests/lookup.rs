@@ -1,0 +1,149 @@
+//! Addresses of real programs, built here in the ways that programs are built.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use object::{Object, ObjectSymbol};
+use slabscope_symbols::{BuildId, Frame, Module, Options, Source, Symbolizer};
+use tempfile::TempDir;
+
+/// Builds the program with these flags.
+fn build(directory: &Path, name: &str, flags: &[&str]) -> PathBuf {
+    let path = directory.join(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/program.rs");
+    let output = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
+        .args(["--edition=2024", "-O", "-Clink-arg=-Wl,--build-id=sha1"])
+        .args(flags)
+        .arg("-o")
+        .arg(&path)
+        .arg(source)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    path
+}
+
+/// The program as a module, mapped somewhere.
+fn module(path: &Path) -> Module {
+    let bytes = fs::read(path).unwrap();
+    let file = object::File::parse(&bytes[..]).unwrap();
+    let build_id = BuildId(file.build_id().unwrap().unwrap().to_vec());
+    let bias = 0x5555_0000_0000;
+    Module { first: bias, end: bias + (1 << 30), bias, build_id, path: path.to_owned() }
+}
+
+/// Where `outer` is in the file, and how long.
+fn outer(path: &Path) -> (u64, u64) {
+    let bytes = fs::read(path).unwrap();
+    let file = object::File::parse(&bytes[..]).unwrap();
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok("outer")).unwrap();
+    (symbol.address(), symbol.size())
+}
+
+/// All stacks that addresses of `outer` have.
+fn stacks(symbolizer: &mut Symbolizer, (address, size): (u64, u64)) -> Vec<Vec<Frame>> {
+    let bias = symbolizer.modules()[0].bias;
+    let addresses = bias + address..bias + address + size;
+    addresses.map(|address| symbolizer.frames(Some(0), address).to_vec()).collect()
+}
+
+/// Addresses lead to the lines of `inner` in `outer`, and to the vector it makes.
+fn assert_all_is_known(stacks: &[Vec<Frame>]) {
+    let has = |wanted: &dyn Fn(&Frame) -> bool| stacks.iter().flatten().any(wanted);
+    assert!(stacks.iter().all(|stack| stack.last().unwrap().name.base == "outer"));
+    assert!(has(&|frame| {
+        frame.name.base == "inner"
+            && frame.is_inlined
+            && frame.file.ends_with("tests/data/program.rs")
+            && matches!(frame.line, 8..=10)
+    }));
+    assert!(has(&|frame| {
+        frame.name.module.starts_with("alloc::")
+            && frame.name.base.starts_with("with_capacity")
+            && frame.name.arguments.first().is_some_and(|first| first == "program::Order")
+    }));
+}
+
+#[test]
+fn every_kind_of_debug_information_tells_inlined_functions_and_their_types() {
+    let directory = TempDir::new().unwrap();
+    let ways = [
+        ["-Cdebuginfo=line-tables-only", "-Csymbol-mangling-version=v0"],
+        ["-Cdebuginfo=1", "-Cforce-frame-pointers=yes"],
+        ["-Cdebuginfo=2", "-Csymbol-mangling-version=v0"],
+        ["-Cdebuginfo=2", "-Clink-arg=-Wl,--compress-debug-sections=zlib"],
+    ];
+    for (number, flags) in ways.iter().enumerate() {
+        let path = build(directory.path(), &format!("program{number}"), flags);
+        let mut symbolizer = Symbolizer::new(vec![module(&path)], Options::default());
+        assert_all_is_known(&stacks(&mut symbolizer, outer(&path)));
+        let findings = symbolizer.findings();
+        assert_eq!(findings[0].source, Source::DebugInformation, "{flags:?}");
+        assert_eq!((&findings[0].file, &findings[0].refused), (&Some(path), &None));
+    }
+}
+
+#[test]
+fn a_stripped_program_has_its_debug_information_elsewhere() {
+    let directory = TempDir::new().unwrap();
+    // The linker strips before it makes an id, so this one is given.
+    let id = "-Clink-arg=-Wl,--build-id=0x00112233445566778899aabbccddeeff";
+    let full = build(directory.path(), "program", &["-Cdebuginfo=1", id]);
+    let module = module(&full);
+    let place = outer(&full);
+    let elsewhere = directory.path().join("debug/.build-id/00");
+    fs::create_dir_all(&elsewhere).unwrap();
+    fs::rename(&full, elsewhere.join("112233445566778899aabbccddeeff.debug")).unwrap();
+    let stripped = build(directory.path(), "program", &["-Cstrip=symbols", id]);
+    assert_eq!(self::module(&stripped).build_id, module.build_id);
+
+    let mut alone = Symbolizer::new(vec![module.clone()], Options::default());
+    let frames = stacks(&mut alone, place);
+    assert_eq!(frames[0][0].name.full, format!("program+{:#x}", place.0));
+    assert!(alone.findings()[0].source < Source::DebugInformation);
+
+    let directories = vec![directory.path().join("debug")];
+    let mut with = Symbolizer::new(vec![module], Options { directories });
+    assert_all_is_known(&stacks(&mut with, place));
+    assert!(with.findings()[0].file.as_ref().unwrap().starts_with(directory.path().join("debug")));
+}
+
+#[test]
+fn without_debug_information_symbols_are_left() {
+    let directory = TempDir::new().unwrap();
+    let path = build(directory.path(), "program", &["-Cstrip=debuginfo"]);
+    let mut symbolizer = Symbolizer::new(vec![module(&path)], Options::default());
+    for stack in stacks(&mut symbolizer, outer(&path)) {
+        assert_eq!((stack.len(), &*stack[0].name.full, stack[0].line), (1, "outer", 0));
+    }
+    assert_eq!(symbolizer.findings()[0].source, Source::Symbols);
+}
+
+#[test]
+fn another_build_of_the_program_is_not_taken() {
+    let directory = TempDir::new().unwrap();
+    let path = build(directory.path(), "program", &["-Cdebuginfo=1"]);
+    let mut module = module(&path);
+    let place = outer(&path);
+    module.build_id.0[0] ^= 1;
+    let mut symbolizer = Symbolizer::new(vec![module], Options::default());
+    assert_eq!(stacks(&mut symbolizer, place)[0][0].name.full, format!("program+{:#x}", place.0));
+    let finding = &symbolizer.findings()[0];
+    assert_eq!(finding.source, Source::Nothing);
+    assert!(finding.refused.as_ref().unwrap().contains("built anew"), "{finding:?}");
+}
+
+#[test]
+fn addresses_of_nothing_have_a_frame_all_the_same() {
+    let missing = Module { end: 0x1000, path: "/nowhere/lib.so".into(), ..Module::default() };
+    let mut symbolizer = Symbolizer::new(vec![missing], Options::default());
+    let name = |symbolizer: &mut Symbolizer, module, address| {
+        symbolizer.frames(module, address)[0].name.full.clone()
+    };
+    assert_eq!(name(&mut symbolizer, Some(0), 0x10), "lib.so+0x10");
+    assert_eq!(name(&mut symbolizer, Some(0), 0x2000), "0x2000");
+    assert_eq!(name(&mut symbolizer, Some(9), 0x2000), "0x2000");
+    assert_eq!(name(&mut symbolizer, None, 7), "0x7");
+    assert!(symbolizer.findings()[0].refused.is_some());
+}

@@ -1,4 +1,4 @@
-// A program to look up addresses in: `outer` has `inner` inlined, and allocates.
+//! A program to look up addresses in: `outer` has `inner` inlined, and allocates.
 
 #[derive(Clone, Copy)]
 pub struct Order(pub u64, pub u64);

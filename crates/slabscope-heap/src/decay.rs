@@ -25,16 +25,27 @@ impl Heap {
     /// Gives memory back to the kernel until free pages keep no more than `keep` pages of it, as far as
     /// their runs are worth it. Without the lock while the kernel works.
     pub(crate) fn discard_free(&self, arena: &Arena, keep: u32) {
+        if self.discard_runs(arena, keep, false) {
+            let thin = if keep == 0 { 0 } else { self.page_heap().lock().thin_max(arena) };
+            self.discard_runs(arena, keep + thin, true);
+        }
+        self.page_heap().lock().set_dirty_max();
+    }
+
+    /// See [`PageHeap::take_dirty`](crate::page_heap::PageHeap::take_dirty); `false` if the kernel
+    /// refuses.
+    fn discard_runs(&self, arena: &Arena, keep: u32, thin: bool) -> bool {
         loop {
-            let Some(run) = self.page_heap().lock().take_dirty(arena, keep) else { break };
+            let Some(run) = self.page_heap().lock().take_dirty(arena, keep, thin) else {
+                return true;
+            };
             let len = run.pages as usize * PAGE_SIZE;
             // SAFETY: the run was free and is ours until it is given back.
             let zeroed = unsafe { map::discard(arena.address(run.first), len) };
             self.page_heap().lock().give_back(arena, run.first, zeroed);
             if !zeroed {
-                break;
+                return false;
             }
         }
-        self.page_heap().lock().set_dirty_max();
     }
 }

@@ -23,10 +23,10 @@ const GROWTH_MAX: u32 = 4096;
 
 /// Free pages that keep their memory, for the next who asks. With more than these it goes back to the
 /// kernel at once: no thread of ours is there to do it later.
-const DIRTY_MAX: u32 = pages(40 << 20);
+const DIRTY_MAX: u32 = pages(48 << 20);
 
 /// How many more than can go back there must be before it is tried again.
-const DIRTY_STEP: u32 = pages(4 << 20);
+const DIRTY_STEP: u32 = pages(8 << 20);
 
 /// How many keep their memory then.
 pub(crate) const DIRTY_KEPT: u32 = DIRTY_MAX - DIRTY_STEP;
@@ -268,20 +268,34 @@ impl PageHeap {
     /// Takes pages that may be dirty out of the largest runs, if there are more than `keep` in all,
     /// to be given back as zeroed when the kernel has had them. `None` when there are few, or only
     /// in runs too short to be worth it.
-    pub(crate) fn take_dirty(&mut self, arena: &Arena, keep: u32) -> Option<Dirty> {
+    ///
+    /// Whole large kernel pages go back whole: broken ones would come back as small ones, with a fault
+    /// for each. Only a run that is thinner than one gives up what it has, and only if `thin`.
+    pub(crate) fn take_dirty(&mut self, arena: &Arena, keep: u32, thin: bool) -> Option<Dirty> {
         let excess = self.dirty_pages.checked_sub(keep).filter(|&pages| pages > 0)?;
-        let found = self.bins.iter().skip(bin_of(DISCARD_MIN)).rev().find_map(|list| {
-            list.iter(arena).take(LOOKS).find(|&run| arena.span(run).dirty.get() >= DISCARD_MIN)
+        let enough = if thin { DISCARD_MIN } else { LARGE_KERNEL_PAGE };
+        let found = self.bins.iter().skip(bin_of(enough)).rev().find_map(|list| {
+            list.iter(arena).take(LOOKS).find(|&run| match thin {
+                true => arena.span(run).dirty.get() >= DISCARD_MIN,
+                false => whole_from(run, arena.span(run).dirty.get(), 1).is_some(),
+            })
         })?;
         let (len, dirty) = (arena.span(found).pages.get(), arena.span(found).dirty.get());
         self.remove(arena, found);
         // From the end: what is taken is taken from the beginning.
-        let pages = excess.max(DISCARD_MIN).min(dirty);
-        let kept = dirty - pages;
+        let first = whole_from(found, dirty, excess)
+            .unwrap_or(found + dirty - excess.max(DISCARD_MIN).min(dirty));
+        let kept = first - found;
         self.insert(arena, found, kept, kept);
-        let first = found + kept;
         set(arena, first, len - kept, State::Large);
-        Some(Dirty { first, pages })
+        Some(Dirty { first, pages: dirty - kept })
+    }
+
+    /// Dirty pages in runs too thin to be whole kernel pages that are kept: as many as are in use, since
+    /// it is those that scatter them.
+    pub(crate) fn thin_max(&self, arena: &Arena) -> u32 {
+        let (bottom, top) = arena.bounds();
+        (bottom + (arena.pages() - top)).saturating_sub(self.free_pages)
     }
 
     /// Whether there are so many dirty pages that some should go back.
@@ -322,6 +336,15 @@ impl PageHeap {
         self.dirty_pages -= span.dirty.get();
         span.set_state(State::None);
     }
+}
+
+/// Where whole large kernel pages begin whose end is that of the `dirty` first pages of the run at
+/// `first`: `want` pages of them, or all there are.
+fn whole_from(first: u32, dirty: u32, want: u32) -> Option<u32> {
+    let end = (first + dirty) / LARGE_KERNEL_PAGE * LARGE_KERNEL_PAGE;
+    let start = first.next_multiple_of(LARGE_KERNEL_PAGE);
+    let wanted = end.saturating_sub(want.next_multiple_of(LARGE_KERNEL_PAGE));
+    (start < end).then_some(start.max(wanted))
 }
 
 /// Notes a run of `pages` that begins at `first`.

@@ -22,6 +22,12 @@ pub fn wall() -> WallTime {
     read(libc::CLOCK_REALTIME)
 }
 
+/// Nanoseconds since the machine started.
+pub(crate) fn since_boot_ns() -> u64 {
+    let time = read(libc::CLOCK_BOOTTIME);
+    time.seconds * 1_000_000_000 + u64::from(time.nanos)
+}
+
 fn read(clock: libc::clockid_t) -> WallTime {
     let _errno = ErrnoGuard::new();
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

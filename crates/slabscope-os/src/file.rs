@@ -15,6 +15,12 @@ impl Errno {
     /// The file takes nothing just now.
     pub const WOULD_BLOCK: Errno = Errno(libc::EAGAIN);
 
+    /// All names are taken.
+    pub const BUSY: Errno = Errno(libc::EBUSY);
+
+    /// A name is too long.
+    pub const TOO_LONG: Errno = Errno(libc::ENAMETOOLONG);
+
     /// Nothing happened for too long.
     pub const TIMED_OUT: Errno = Errno(libc::ETIMEDOUT);
 
@@ -36,6 +42,7 @@ impl Errno {
             libc::EAGAIN => "no more threads or memory allowed",
             libc::EPIPE => "nobody reads it",
             libc::ENXIO => "it is a pipe that nobody reads, or no device is there",
+            libc::EBUSY => "other processes write it, and what stands beside it",
             libc::ETIMEDOUT => "it took nothing for too long",
             _ => "the kernel refused",
         }
@@ -51,24 +58,48 @@ impl Errno {
 pub struct File(i32);
 
 impl File {
-    /// Creates or empties a file for writing; a program we `exec` does not inherit it. A file that
-    /// takes nothing, a pipe that nobody reads, never makes the caller wait.
+    /// Opens a file for writing, made if it is not there; a program we `exec` does not inherit it. A
+    /// file that takes nothing, a pipe that nobody reads, never makes the caller wait.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn create(path: &CStr) -> Result<File, Errno> {
-        let flags =
-            libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC | libc::O_NONBLOCK;
-        open(path, flags)
+    pub fn open_to_write(path: &CStr) -> Result<File, Errno> {
+        open(path, libc::O_WRONLY | libc::O_CREAT | libc::O_CLOEXEC | libc::O_NONBLOCK)
     }
 
-    /// As [`File::create`], for a file that is to be mapped.
+    /// Makes a file that is to be mapped, in place of what was there: that may be mapped by others.
     ///
     /// # Errors
     /// The kernel's.
     pub fn create_to_map(path: &CStr) -> Result<File, Errno> {
-        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC;
-        open(path, flags)
+        remove(path);
+        open(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC)
+    }
+
+    /// Locks the file for as long as it is open here, or in a child that has it from here. `false`
+    /// when it is locked already. Where files cannot be locked, all may have it.
+    pub fn lock(self) -> bool {
+        let _errno = ErrnoGuard::new();
+        // SAFETY: the call takes numbers.
+        let locked = unsafe { libc::flock(self.0, libc::LOCK_EX | libc::LOCK_NB) };
+        locked == 0 || errno::get() != libc::EWOULDBLOCK
+    }
+
+    /// Removes the file at `path`, if it still is this one.
+    pub fn remove_at(self, path: &CStr) {
+        let _errno = ErrnoGuard::new();
+        let mut own = MaybeUninit::<libc::stat>::uninit();
+        let mut there = MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the calls fill the structures, or fail and they are not read.
+        let same = unsafe {
+            libc::fstat(self.0, own.as_mut_ptr()) == 0
+                && libc::stat(path.as_ptr(), there.as_mut_ptr()) == 0
+                && own.assume_init().st_ino == there.assume_init().st_ino
+                && own.assume_init().st_dev == there.assume_init().st_dev
+        };
+        if same {
+            remove(path);
+        }
     }
 
     /// Whether it is an ordinary file, and not a device, a pipe or a socket.

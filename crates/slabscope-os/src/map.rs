@@ -91,6 +91,16 @@ pub unsafe fn discard(address: NonNull<u8>, len: usize) -> bool {
     unsafe { libc::madvise(address.as_ptr().cast(), len, libc::MADV_DONTNEED) == 0 }
 }
 
+/// Has a range read as zeros in every child of a fork. `false` when the kernel refuses.
+///
+/// # Safety
+/// The range lies inside an anonymous mapping, and its contents are not needed in a child.
+pub unsafe fn empty_in_children(address: NonNull<u8>, len: usize) -> bool {
+    let _errno = ErrnoGuard::new();
+    // SAFETY: passed on to the caller; in this process nothing changes.
+    unsafe { libc::madvise(address.as_ptr().cast(), len, libc::MADV_WIPEONFORK) == 0 }
+}
+
 /// Ends a mapping.
 ///
 /// # Safety

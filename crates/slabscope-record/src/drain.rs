@@ -14,7 +14,7 @@ use crate::generation::Generation;
 use crate::live::{Progress, RingPlace};
 use crate::mapped::{Mapped, Zeroed};
 use crate::output::Tally;
-use crate::runs::{Record, Run, Runs};
+use crate::runs::{self, Record, Run, Runs};
 use crate::session::Session;
 use slabscope_os::file::Errno;
 use slabscope_os::{futex, say};
@@ -71,7 +71,7 @@ pub(crate) fn run(session: &Session) {
     loop {
         // Looked at before the round, so that the last round sees all that was pushed before.
         let ending = session.ending();
-        let taken = drainer.round();
+        let taken = drainer.round(ending.is_some());
         session.signal().round_made();
         if let Some(reason) = ending {
             return drainer.finish(reason);
@@ -116,13 +116,15 @@ impl<'a> Drainer<'a> {
         })
     }
 
-    /// Takes everything that happened before now; whether that was anything.
-    fn round(&mut self) -> bool {
+    /// Takes everything that happened before now; whether that was anything. In the `last` round
+    /// nobody pushes any more: who has not filled his place will not, since it was interrupted by a
+    /// signal handler that ends the process.
+    fn round(&mut self, last: bool) -> bool {
         let rings = self.session.rings();
         let mut horizon = rings.horizon();
         let now = Anchor::now(!rings.ticks_are_time());
         for ring in (0..rings.count()).filter(|&ring| rings.is_cas(ring)) {
-            if let Some(bound) = self.hole_bound(ring) {
+            if let Some(bound) = self.hole_bound(ring).filter(|_| !last) {
                 horizon = horizon.min(bound);
             }
         }
@@ -130,7 +132,7 @@ impl<'a> Drainer<'a> {
         self.anchors.cover(self.horizon, now);
         self.runs.clear();
         for ring in 0..rings.count() {
-            self.collect(ring);
+            self.collect(ring, last);
         }
         self.runs.sort();
         self.encode_all();
@@ -164,8 +166,8 @@ impl<'a> Drainer<'a> {
         None
     }
 
-    /// Cuts the words of `ring` up to the horizon into runs.
-    fn collect(&mut self, ring: usize) {
+    /// Cuts the words of `ring` up to the horizon into runs; in the last round, past holes.
+    fn collect(&mut self, ring: usize, last: bool) {
         let rings = self.session.rings();
         let Some(&before) = self.places.get(ring) else { return };
         let end = before.taken + rings.available(ring, before.taken);
@@ -173,6 +175,11 @@ impl<'a> Drainer<'a> {
         let mut run: Option<Run> = None;
         while place.next < end {
             let record = Record::read(rings, ring, place.next, place.thread);
+            if last && record.is_none() {
+                self.runs.keep(run.take(), place.next);
+                place.next = runs::after_hole(rings, ring, place.next, end);
+                continue;
+            }
             let Some(record) = record.filter(|record| record.ticks <= self.horizon) else { break };
             if run.is_none_or(|run| run.thread != record.thread) {
                 self.runs.keep(run.take(), place.next);

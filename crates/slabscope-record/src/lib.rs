@@ -9,6 +9,7 @@
 //! on no heap: all its memory is mapped for it when a [`session`] begins.
 #![no_std]
 
+mod claim;
 mod clock;
 pub mod counts;
 pub mod drain;

@@ -265,7 +265,7 @@ impl Live {
     pub(crate) fn remove(&self) {
         if let Some(backing) = &self.file {
             if let Ok(path) = CStr::from_bytes_until_nul(&backing.path) {
-                file::remove(path);
+                backing.file.remove_at(path);
             }
             backing.file.close();
         }

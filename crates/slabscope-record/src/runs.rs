@@ -37,6 +37,13 @@ impl Record {
     }
 }
 
+/// Where the next record begins behind a hole at `at`, or `end`. Rings that have holes name the thread
+/// of each record first.
+pub(crate) fn after_hole(rings: &Rings, ring: usize, at: u64, end: u64) -> u64 {
+    let begins = |&index: &u64| matches!(word::decode(rings.word(ring, index)), Word::Run(_));
+    (at..end).find(begins).unwrap_or(end)
+}
+
 /// Events of one thread that stand in a row in one ring.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Run {

@@ -14,6 +14,7 @@ use slabscope_os::{clock, thread};
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::live::{header, state};
 
+use crate::claim;
 use crate::clock::Anchor;
 use crate::counts::Counts;
 use crate::live::{Live, Progress};
@@ -117,7 +118,7 @@ unsafe impl Sync for Session {}
 
 impl Session {
     pub(crate) fn make(config: Config<'_>, signal: &'static Signal) -> Result<Session, StartError> {
-        let file = File::create(config.path).map_err(StartError::File)?;
+        let file = claim::claim(config.path).map_err(StartError::File)?;
         let made = Session::in_memory(config, signal, file);
         if made.is_none() {
             file.close();

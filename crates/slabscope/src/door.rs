@@ -2,8 +2,10 @@
 //! the world is stopped, or a trace is being made.
 
 use core::sync::atomic::{AtomicU32, Ordering};
+use core::time::Duration;
 
 use slabscope_heap::ThreadCache;
+use slabscope_os::futex;
 use slabscope_os::lock::Lock;
 use slabscope_record::Emitter;
 
@@ -96,10 +98,13 @@ pub(crate) fn pass<R>(
 }
 
 /// Waits until no operation that the safepoint does not wait for can use a session that is no
-/// longer current.
-pub(crate) fn wait_for_unawaited() {
-    while UNAWAITED.load(Ordering::SeqCst) != 0 {
-        slabscope_os::cpu::give_way();
+/// longer current, or for so many milliseconds.
+pub(crate) fn wait_for_unawaited(millis: u32) {
+    for _ in 0..millis {
+        if UNAWAITED.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        futex::wait(&AtomicU32::new(0), 0, Duration::from_millis(1));
     }
 }
 

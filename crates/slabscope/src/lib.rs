@@ -30,6 +30,7 @@ mod env;
 mod exit;
 mod fork;
 mod global_alloc;
+mod own_page;
 mod reentrant;
 mod safepoint;
 mod session;

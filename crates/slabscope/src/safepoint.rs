@@ -17,6 +17,7 @@ use slabscope_os::lock::{Guard, Lock};
 use slabscope_os::signal::Blocked;
 use slabscope_os::{barrier, cpu, futex};
 
+use crate::own_page;
 use crate::tls::{self, BUSY, CHANGING, Thread};
 
 /// Operations wait at the door.
@@ -26,7 +27,7 @@ pub(crate) const TRACING: u8 = 2;
 
 /// `STOP | TRACING`, or 0. Written by whoever has stopped or is stopping the world; operations load
 /// it relaxed, ordered by the barrier.
-static MODE: AtomicU8 = AtomicU8::new(0);
+const MODE: &AtomicU8 = &own_page::PAGE.mode;
 
 /// Changes whenever the door opens; those who wait at it sleep on this.
 static DOOR: AtomicU32 = AtomicU32::new(0);

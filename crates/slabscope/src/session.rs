@@ -12,16 +12,15 @@ use slabscope_record::{Config, Emitter, EndReason, Policy, Session, Signal, Star
 use slabscope_wire::alloc_free::{STACK_ALIGN, stack_order};
 
 use crate::tls::{Thread, TraceNumber};
-use crate::{HEAP, door, exit, fork, safepoint, snapshot};
+use crate::{HEAP, door, exit, fork, own_page, safepoint, snapshot};
 
 pub(crate) use slabscope_record::Running;
 
 /// How threads and drainer wait for each other; one for all traces of the process.
 pub(crate) static SIGNAL: Signal = Signal::new();
 
-/// The trace that operations emit to. Written while the world is stopped. Sequentially consistent:
-/// see `door::UNAWAITED`.
-static SESSION: AtomicPtr<Session> = AtomicPtr::new(null_mut());
+/// See [`own_page`].
+const SESSION: &AtomicPtr<Session> = &own_page::PAGE.session;
 
 /// Which trace of the process that is, from 1. Written while the world is stopped.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
@@ -30,7 +29,8 @@ static EPOCH: AtomicU32 = AtomicU32::new(0);
 /// world is stopped.
 static RUNNING: Lock<Option<Running>> = Lock::new(None);
 
-/// How long the end of the process waits for somebody who is beginning or ending a trace.
+/// How long the end of the process waits for somebody who is beginning or ending a trace, or for an
+/// operation under way, in milliseconds: it may be this thread's own, interrupted for ever.
 const EXIT_PATIENCE: u32 = 1_000;
 
 /// Why a trace did not begin.
@@ -56,7 +56,9 @@ pub(crate) struct Request<'a> {
 /// Begins a trace: everything that exists at one moment, and every event after it.
 pub(crate) fn start(request: Request<'_>) -> Result<(), Refusal> {
     fork::register_caller();
+    own_page::protect();
     let mut running = RUNNING.lock();
+    forget_if_inherited(&mut running);
     if running.is_some() {
         return Err(Refusal::Running);
     }
@@ -97,12 +99,13 @@ pub(crate) fn stop(reason: EndReason) -> Option<Summary> {
         EndReason::Exited => lock_for_exit()?,
         _ => RUNNING.lock(),
     };
+    forget_if_inherited(&mut running);
     let ended = running.take()?;
     let world = safepoint::stop();
     world.set_tracing(false);
     SESSION.store(null_mut(), Ordering::SeqCst);
     drop(world);
-    door::wait_for_unawaited();
+    door::wait_for_unawaited(if reason == EndReason::Exited { EXIT_PATIENCE } else { u32::MAX });
     // SAFETY: the world was stopped with no operation under way, and since then none finds the
     // session; those the safepoint does not wait for are over. `take` makes this the only call.
     Some(unsafe { ended.finish(reason) })
@@ -129,6 +132,13 @@ pub(crate) fn is_running() -> bool {
 /// The lock that keeps traces from beginning and ending.
 pub(crate) fn lock_running() -> Guard<'static, Option<Running>> {
     RUNNING.lock()
+}
+
+/// A child that was made without hooks has what its parent knew of the trace, and not the trace.
+fn forget_if_inherited(running: &mut Option<Running>) {
+    if !is_running() {
+        forget(running);
+    }
 }
 
 /// In a forked child: there is no trace. Its memory stays mapped, since the drainer's stack cannot be

@@ -4,10 +4,10 @@
 mod support;
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use support::workers::{Random, Workers};
-use support::{Traces, child, replay, succeed};
+use support::{Traces, child, replay, succeed, wait};
 
 #[global_allocator]
 static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
@@ -118,20 +118,6 @@ fn in_child(seed: u64) {
     }
     let thread = std::thread::spawn(move || kept.iter().map(Vec::len).sum::<usize>());
     assert!(thread.join().expect("it ends") > 0);
-}
-
-/// Waits for a child, not for ever.
-fn wait(pid: i32) -> i32 {
-    let begun = Instant::now();
-    loop {
-        let mut status = 0;
-        // SAFETY: the status is ours to write.
-        if unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } == pid {
-            return status;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(60), "the child hangs");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 #[test]

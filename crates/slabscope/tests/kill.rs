@@ -8,13 +8,14 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Child;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::time::Duration;
 
 use slabscope::Slabscope;
 use slabscope_wire::alloc_free::EndReason;
+use support::killed::finish;
 use support::workers::{Random, Workers};
 use support::{Replayed, Traces, child, replay};
 
@@ -94,8 +95,7 @@ fn kill_one(path: &Path, rings: &str, signal: i32, wait: Duration) -> u64 {
     let events = finish(path);
     let replayed = replay(path);
     assert_eq!(replayed.lost(), 0);
-    let reason = replayed.closing.as_ref().and_then(|closing| closing.reason);
-    assert_eq!(reason, Some(EndReason::Killed));
+    assert_eq!(replayed.reason(), Some(EndReason::Killed));
     compare(&replayed, allocs, frees);
     events
 }
@@ -117,22 +117,6 @@ fn kill(program: &mut Child, signal: i32) {
         std::thread::sleep(Duration::from_micros(200));
     };
     assert_eq!(status.signal(), Some(signal));
-}
-
-/// Makes the trace whole, in its place.
-fn finish(path: &Path) -> u64 {
-    let live_path = PathBuf::from(format!("{}.live", path.display()));
-    let live = fs::read(&live_path).expect("a live file");
-    let needed = slabscope_recover::needed_len(&live).expect("a live file");
-    let live = &live[..usize::try_from(needed).expect("a length")];
-    let mut trace = fs::read(path).expect("a trace");
-    let recovered = slabscope_recover::recover(&trace, live);
-    let recovered = recovered.expect("it can be recovered").expect("it did not end well");
-    trace.truncate(recovered.keep);
-    trace.extend(&recovered.tail);
-    fs::write(path, trace).expect("the trace can be written");
-    fs::remove_file(live_path).expect("the live file can be removed");
-    recovered.events
 }
 
 /// Operations that ended have their event; those under way may have one, at most one a thread.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use slabscope_wire::alloc_free::EndReason;
-use support::{Replayed, Traces, child, replay, succeed};
+use support::{Traces, child, names, replay, succeed};
 
 #[global_allocator]
 static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
@@ -38,10 +38,6 @@ fn variable_for(path: &Path) -> String {
     format!("traceallocfree=1,out={}", path.display())
 }
 
-fn reason(replayed: &Replayed) -> Option<EndReason> {
-    replayed.closing.as_ref().and_then(|closing| closing.reason)
-}
-
 #[test]
 fn a_traced_program_does_what_it_did_and_every_event_is_in_the_file() {
     let traces = Traces::new();
@@ -50,7 +46,7 @@ fn a_traced_program_does_what_it_did_and_every_event_is_in_the_file() {
     assert_eq!(text(&output.stderr), "");
     let replayed = replay(&path);
     assert_eq!(replayed.lost(), 0);
-    assert_eq!(reason(&replayed), Some(EndReason::Exited));
+    assert_eq!(replayed.reason(), Some(EndReason::Exited));
     assert!(replayed.counts[4] > 100_000, "allocations: {:?}", replayed.counts);
     assert!(replayed.threads.values().any(|name| name == "second"), "{:?}", replayed.threads);
     assert!(replayed.build["executable"].contains("program-"));
@@ -163,7 +159,7 @@ fn a_file_that_may_not_grow_ends_well_and_counts_what_it_lacks() {
         assert!(stderr.contains("too large"), "{stderr}");
         assert!(fs::metadata(&path).expect("a file").len() <= blocks * 1024);
         let replayed = replay(&path);
-        assert_eq!(reason(&replayed), Some(EndReason::WriteFailed));
+        assert_eq!(replayed.reason(), Some(EndReason::WriteFailed));
         assert!(replayed.lost() > 0);
     }
 }
@@ -200,11 +196,6 @@ fn little_address_space_is_enough_or_costs_one_line() {
             _ => panic!("{stderr}"),
         }
     }
-}
-
-fn names(directory: &Path) -> Vec<String> {
-    let entries = fs::read_dir(directory).expect("a directory");
-    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into()).collect()
 }
 
 #[test]

@@ -3,11 +3,13 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 pub(crate) mod counting;
+pub(crate) mod killed;
 pub(crate) mod workers;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use slabscope_trace::alloc_free::{AllocFree, Closing, GenerationData};
 use slabscope_trace::{Kind, Reader};
@@ -61,6 +63,29 @@ pub(crate) fn succeed(command: &mut Command) -> std::process::Output {
     output
 }
 
+/// Names of what lies in a directory, in order.
+pub(crate) fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("a directory");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Waits for a child of this process, and not for ever; its status.
+pub(crate) fn wait(pid: i32) -> i32 {
+    let begun = Instant::now();
+    loop {
+        let mut status = 0;
+        // SAFETY: the status is ours to write.
+        if unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } == pid {
+            return status;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "the child hangs");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// What a trace comes to.
 #[derive(Debug, Default)]
 pub(crate) struct Replayed {
@@ -86,6 +111,11 @@ impl Replayed {
     /// Events of the experiment, all kinds.
     pub(crate) fn events(&self) -> u64 {
         self.counts.iter().sum()
+    }
+
+    /// Why the trace ended.
+    pub(crate) fn reason(&self) -> Option<EndReason> {
+        self.closing.as_ref().and_then(|closing| closing.reason)
     }
 
     /// Events that the closing counts say happened, and are not in the file.

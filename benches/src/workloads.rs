@@ -1,7 +1,8 @@
 //! What the programs of `src/bin` run: the same work on each allocator, with the same result.
 //!
 //! `alloc-NAME WORKLOAD` runs one and prints a checksum, nanoseconds and the peak of resident memory
-//! in bytes; `alloc-NAME list` prints the names. `cargo xtask bench alloc` compares.
+//! in bytes, then what [`recording`] tells; `alloc-NAME list` prints the names. `cargo xtask bench alloc`
+//! and `cargo xtask bench record` compare.
 
 mod batch;
 mod churn;
@@ -9,6 +10,7 @@ mod grow;
 mod maps;
 mod pair;
 mod programs;
+pub mod recording;
 mod start;
 mod text;
 mod threads;
@@ -17,11 +19,13 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use recording::Recorded;
+
 /// A workload: its name, and what runs it.
 pub(crate) type Workload = (&'static str, fn() -> Outcome);
 
 /// All of them, the simplest first.
-const ALL: [Workload; 25] = [
+const ALL: [Workload; 28] = [
     ("pair-16", || pair::run(16, 20_000_000)),
     ("pair-64", || pair::run(64, 20_000_000)),
     ("pair-256", || pair::run(256, 20_000_000)),
@@ -32,6 +36,9 @@ const ALL: [Workload; 25] = [
     ("batch-fifo", || batch::run(batch::Order::Fifo)),
     ("batch-random", || batch::run(batch::Order::Random)),
     ("churn", churn::run),
+    ("churn-cache", churn::in_cache),
+    ("churn-cache-1", || threads::churn_in_cache(1)),
+    ("churn-cache-2", || threads::churn_in_cache(2)),
     ("grow-vec", grow::vectors),
     ("grow-string", grow::strings),
     ("map-btree", maps::btree),
@@ -57,13 +64,19 @@ pub(crate) struct Outcome {
     nanos: u64,
     /// The peak of another process's memory, if that is what is measured.
     peak: Option<u64>,
+    /// Nanoseconds of CPU time that each of its threads took, where the workload has threads alike.
+    cpu: u64,
+    recorded: Recorded,
 }
 
 /// Runs `work` and takes its time; what it returns is the checksum.
 pub(crate) fn timed(work: impl FnOnce() -> u64) -> Outcome {
+    recording::begin();
     let begun = Instant::now();
     let checksum = black_box(work());
-    Outcome { checksum, nanos: begun.elapsed().as_nanos() as u64, peak: None }
+    let nanos = begun.elapsed().as_nanos() as u64;
+    let recorded = recording::end();
+    Outcome { checksum, nanos, peak: None, cpu: 0, recorded }
 }
 
 /// Mixes a number into a checksum.
@@ -89,7 +102,10 @@ pub fn main() -> ExitCode {
     };
     let outcome = run();
     let peak = outcome.peak.unwrap_or_else(peak);
-    println!("{} {} {peak}", outcome.checksum, outcome.nanos);
+    let Outcome {
+        checksum, nanos, cpu, recorded: Recorded { events, lost, bytes, end_nanos }, ..
+    } = outcome;
+    println!("{checksum} {nanos} {peak} {cpu} {events} {lost} {bytes} {end_nanos}");
     ExitCode::SUCCESS
 }
 

@@ -4,6 +4,7 @@ mod alloc;
 mod measure;
 mod peers;
 mod read;
+mod record;
 mod report;
 
 use anyhow::Result;
@@ -19,6 +20,8 @@ pub(crate) enum Bench {
     Alloc(alloc::Options),
     /// Read a large trace, and a small one beside Go's tool
     Read(read::Options),
+    /// Measure what recording costs, beside other recorders
+    Record(record::Options),
     /// Time single operations, called directly
     Calls {
         /// Passed on to the benchmarks: a filter, say
@@ -32,6 +35,7 @@ pub(crate) fn run(workspace: &Workspace, which: Bench) -> Result<()> {
     match which {
         Bench::Alloc(options) => alloc::run(workspace, &options),
         Bench::Read(options) => read::run(workspace, &options),
+        Bench::Record(options) => record::run(workspace, &options),
         Bench::Calls { arguments } => calls(workspace, &arguments),
     }
 }

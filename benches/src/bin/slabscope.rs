@@ -1,8 +1,25 @@
-//! The workloads on this project's heap.
+//! The workloads on this project's heap, recorded if asked for.
+
+use slabscope_benches::workloads;
+use slabscope_benches::workloads::recording::{self, Recorded, Recorder};
 
 #[global_allocator]
 static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
 
 fn main() -> std::process::ExitCode {
-    slabscope_benches::workloads::main()
+    recording::by(Recorder { begin, end });
+    workloads::main()
+}
+
+/// `SLABSCOPE` says how and where.
+fn begin() {
+    if let Err(error) = slabscope::trace::start() {
+        eprintln!("no trace: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn end() -> Recorded {
+    let Some(summary) = slabscope::trace::stop() else { return Recorded::default() };
+    Recorded { events: summary.events, lost: summary.lost, bytes: summary.bytes, end_nanos: 0 }
 }

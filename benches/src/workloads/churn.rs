@@ -7,6 +7,10 @@ use crate::Random;
 const LIVE: usize = 100_000;
 const STEPS: usize = 4_000_000;
 
+/// As many objects as fit the caches nearest to the CPU.
+const LIVE_IN_CACHE: usize = 1_000;
+const STEPS_IN_CACHE: usize = 10_000_000;
+
 /// Sizes to pick from, made beforehand.
 const SIZES: usize = 1 << 14;
 
@@ -17,6 +21,23 @@ pub(super) fn run() -> Outcome {
         heap.replace(STEPS, &sizes);
         heap.checksum()
     })
+}
+
+pub(super) fn in_cache() -> Outcome {
+    let sizes = small_sizes();
+    timed(|| churn_in_cache(5, &sizes))
+}
+
+/// The same on any thread.
+pub(super) fn churn_in_cache(seed: u64, sizes: &[u32]) -> u64 {
+    let mut heap = Churn::new(LIVE_IN_CACHE, seed);
+    heap.replace(STEPS_IN_CACHE, sizes);
+    heap.checksum()
+}
+
+/// Sizes in bytes as in [`sizes`], none above 512.
+pub(super) fn small_sizes() -> Vec<u32> {
+    sizes(11).into_iter().map(|size| size.min(512)).collect()
 }
 
 /// Sizes in bytes, log-normal around 90, between 8 and 32,000.

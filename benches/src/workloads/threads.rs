@@ -1,9 +1,10 @@
 //! Several threads: each with its own objects, or freeing what others made.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use super::churn::{Churn, sizes};
+use super::churn::{self, Churn, sizes};
 use super::{Outcome, mix, timed};
 use crate::Random;
 
@@ -25,6 +26,26 @@ pub(super) fn churn_on_two() -> Outcome {
             heap.checksum()
         })
     })
+}
+
+/// The same on each of `count` threads; they share nothing.
+pub(super) fn churn_in_cache(count: u64) -> Outcome {
+    let sizes = churn::small_sizes();
+    let cpu = AtomicU64::new(0);
+    let outcome = timed(|| {
+        on_threads(count, |number| {
+            let checksum = churn::churn_in_cache(number, &sizes);
+            cpu.fetch_add(cpu_nanos(), Ordering::Relaxed);
+            checksum
+        })
+    });
+    Outcome { cpu: cpu.into_inner() / count, ..outcome }
+}
+
+/// Nanoseconds of CPU time that the calling thread has taken; 0 where the kernel does not say.
+fn cpu_nanos() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
 /// More threads than CPUs, each with a heap of its own.

@@ -37,34 +37,40 @@ impl Series {
     }
 
     pub(crate) fn time(&self) -> f64 {
-        median(&self.nanos)
+        median(floats(&self.nanos))
     }
 
     /// Half the distance of the quartiles, as a share of the median.
     pub(crate) fn spread(&self) -> f64 {
-        let mut sorted = self.nanos.clone();
-        sorted.sort_unstable();
-        // A quartile may lie between two numbers.
-        let at = |share: usize| {
-            let place = sorted.len().saturating_sub(1) * share;
-            let number = |index: usize| sorted.get(index).copied().unwrap_or(0) as f64;
-            let (below, above) = (number(place / 4), number(place.div_ceil(4)));
-            below + (above - below) * (place % 4) as f64 / 4.0
-        };
-        (at(3) - at(1)) / 2.0 / self.time().max(1.0)
+        spread(floats(&self.nanos)) / self.time().max(1.0)
     }
 
     pub(crate) fn peak(&self) -> f64 {
-        median(&self.peaks)
+        median(floats(&self.peaks))
     }
 }
 
+fn floats(numbers: &[u64]) -> Vec<f64> {
+    numbers.iter().map(|&number| number as f64).collect()
+}
+
 /// The middle of `numbers`; between the two middle ones if there are two.
-fn median(numbers: &[u64]) -> f64 {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_unstable();
-    let middle = |index: usize| sorted.get(index).copied().unwrap_or(0) as f64;
-    (middle(sorted.len().saturating_sub(1) / 2) + middle(sorted.len() / 2)) / 2.0
+pub(crate) fn median(numbers: Vec<f64>) -> f64 {
+    quartile(numbers, 2)
+}
+
+/// Half the distance of the quartiles.
+pub(crate) fn spread(numbers: Vec<f64>) -> f64 {
+    (quartile(numbers.clone(), 3) - quartile(numbers, 1)) / 2.0
+}
+
+/// What so many quarters of `numbers` are below; it may lie between two of them.
+fn quartile(mut numbers: Vec<f64>, quarters: usize) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    let place = numbers.len().saturating_sub(1) * quarters;
+    let number = |index: usize| numbers.get(index).copied().unwrap_or(0.0);
+    let (below, above) = (number(place / 4), number(place.div_ceil(4)));
+    below + (above - below) * (place % 4) as f64 / 4.0
 }
 
 /// Runs each of `workloads` on each of `programs`, `rounds` times.

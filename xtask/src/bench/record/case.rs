@@ -1,0 +1,125 @@
+//! The workloads and the ways to record them, and running one.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::command;
+use crate::workspace::Workspace;
+
+/// A workload: what the results call it, what the program calls it.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) key: &'static str,
+    pub(crate) workload: &'static str,
+    /// Threads that do the same at the same time.
+    pub(crate) threads: u32,
+}
+
+const fn case(key: &'static str, workload: &'static str, threads: u32) -> Case {
+    Case { key, workload, threads }
+}
+
+/// All that are measured.
+pub(crate) const CASES: [Case; 8] = [
+    case("churn_cache", "churn-cache", 1),
+    case("churn_100k", "churn", 1),
+    case("map_btree", "map-btree", 1),
+    case("map_hash", "map-hash", 1),
+    case("json", "json", 1),
+    case("syn", "syn", 1),
+    case(ONE_THREAD, "churn-cache-1", 1),
+    case(TWO_THREADS, "churn-cache-2", 2),
+];
+
+/// One thread of those of [`TWO_THREADS`], alone.
+pub(crate) const ONE_THREAD: &str = "one_thread";
+
+/// Two threads that share nothing.
+pub(crate) const TWO_THREADS: &str = "two_threads";
+
+/// A way to record.
+#[derive(Debug)]
+pub(crate) struct Mode {
+    pub(crate) name: &'static str,
+    /// Added to the variable `SLABSCOPE`.
+    options: &'static str,
+}
+
+/// All that are measured, the default first.
+pub(crate) const MODES: [Mode; 1] = [Mode { name: "none", options: "" }];
+
+/// What one run of a workload told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) checksum: u64,
+    pub(crate) nanos: u64,
+    /// CPU time of each thread of the workload, in nanoseconds, where it has several.
+    pub(crate) cpu: u64,
+    pub(crate) events: u64,
+    pub(crate) lost: u64,
+    pub(crate) bytes: u64,
+    /// How long the trace's end took.
+    pub(crate) end_nanos: u64,
+}
+
+/// Builds the program that runs the workloads on our heap.
+pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
+    build_program(workspace, "alloc-slabscope", "")
+}
+
+/// Builds a program that runs the workloads.
+pub(crate) fn build_program(
+    workspace: &Workspace,
+    program: &str,
+    features: &str,
+) -> Result<PathBuf> {
+    let mut cargo = workspace.cargo();
+    cargo.args(["build", "--quiet", "--release", "--package", "slabscope-benches"]);
+    cargo.args(["--bin", program, "--no-default-features", "--features", features]);
+    command::run(&mut cargo)?;
+    Ok(workspace.target().join("release").join(program))
+}
+
+/// Runs a workload without a trace.
+pub(crate) fn untraced(program: &Path, case: &Case) -> Result<Run> {
+    run(Command::new(program).arg(case.workload).env_remove("SLABSCOPE"))
+}
+
+/// Runs a workload with a trace, which is removed afterwards.
+pub(crate) fn traced(program: &Path, directory: &Path, case: &Case, mode: &Mode) -> Result<Run> {
+    let trace = directory.join("measured.trace");
+    let variable = format!("out={},{}", trace.display(), mode.options);
+    let run =
+        run(Command::new(program).args([case.workload, "recorded"]).env("SLABSCOPE", variable))?;
+    std::fs::remove_file(&trace).with_context(|| format!("there is no {}", trace.display()))?;
+    Ok(run)
+}
+
+/// Runs a program that prints what [`Run`] holds; the last line that looks like it counts.
+pub(crate) fn run(command: &mut Command) -> Result<Run> {
+    let text = String::from_utf8(command::output(command)?)?;
+    let found = text.lines().rev().find_map(parse);
+    found.with_context(|| format!("{} said {text:?}", command::line(command)))
+}
+
+fn parse(line: &str) -> Option<Run> {
+    let numbers: Option<Vec<u64>> = line.split_whitespace().map(|n| n.parse().ok()).collect();
+    let [checksum, nanos, _peak, cpu, events, lost, bytes, end_nanos] = numbers?.try_into().ok()?;
+    Some(Run { checksum, nanos, cpu, events, lost, bytes, end_nanos })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_eight_numbers() {
+        let run = parse("1 2 3 4 5 6 7 8").unwrap();
+        assert_eq!((run.checksum, run.nanos, run.cpu), (1, 2, 4));
+        assert_eq!((run.events, run.lost, run.bytes, run.end_nanos), (5, 6, 7, 8));
+        assert_eq!(parse("1 2 3 4 5 6 7"), None);
+        assert_eq!(parse("heaptrack stats:"), None);
+    }
+}

@@ -2,9 +2,8 @@
 
 use core::ffi::{CStr, c_char};
 
-use crate::KERNEL_PAGE;
-use crate::errno::ErrnoGuard;
 use crate::file::Errno;
+use crate::own_memory;
 
 unsafe extern "C" {
     static environ: *const *const c_char;
@@ -49,14 +48,13 @@ fn entry(index: usize) -> Option<&'static CStr> {
 /// # Errors
 /// When the kernel does not let a process read its own memory that way.
 pub fn copy_guarded(name: &[u8], buffer: &mut [u8]) -> Result<Option<usize>, Errno> {
-    let _errno = ErrnoGuard::new();
     let mut word = [0; 8];
     let place = (&raw const environ).addr();
-    read_own(place, &mut word)?;
+    own_memory::read(place, &mut word)?;
     let mut array = usize::from_ne_bytes(word);
     while array != 0 {
         let mut entries = [0; 64 * 8];
-        let len = read_own(array, &mut entries)?;
+        let len = own_memory::read(array, &mut entries)?;
         let (entries, _) = entries.get(..len).unwrap_or_default().as_chunks::<8>();
         for entry in entries {
             match usize::from_ne_bytes(*entry) {
@@ -80,37 +78,12 @@ fn value_at(address: usize, name: &[u8], buffer: &mut [u8]) -> Result<Option<usi
     let mut start = [0; NAME_MAX];
     let len = name.len() + 1;
     let Some(start) = start.get_mut(..len) else { return Ok(None) };
-    if read_own(address, start)? < len || start.split_last() != Some((&b'=', name)) {
+    if own_memory::read(address, start)? < len || start.split_last() != Some((&b'=', name)) {
         return Ok(None);
     }
-    let len = read_own(address + len, buffer)?;
+    let len = own_memory::read(address + len, buffer)?;
     let value = buffer.get(..len).unwrap_or_default();
     Ok(Some(value.iter().position(|&byte| byte == 0).unwrap_or(len)))
-}
-
-/// Copies this process's own memory, as much as there is; never faults.
-fn read_own(address: usize, buffer: &mut [u8]) -> Result<usize, Errno> {
-    let mut done = 0;
-    while done < buffer.len() {
-        let at = address + done;
-        // The kernel copies a range whole or not at all, so no range leaves its page.
-        let in_page = KERNEL_PAGE - at % KERNEL_PAGE;
-        let Some(room) = buffer.get_mut(done..) else { break };
-        let len = room.len().min(in_page);
-        let local = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: len };
-        let remote = libc::iovec { iov_base: core::ptr::without_provenance_mut(at), iov_len: len };
-        // SAFETY: the local range is ours to write; the remote one may be anything, and the kernel
-        // checks it.
-        let copied = unsafe {
-            libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0)
-        };
-        match usize::try_from(copied) {
-            Ok(copied) if copied > 0 => done += copied,
-            _ if crate::errno::get() == libc::EFAULT => break,
-            _ => return Err(Errno(crate::errno::get())),
-        }
-    }
-    Ok(done)
 }
 
 #[cfg(test)]
@@ -125,6 +98,5 @@ mod tests {
             assert_eq!(copy_guarded(name.as_bytes(), &mut guarded), Ok(len), "{name}");
             assert_eq!(plain[..len.unwrap_or(0)], guarded[..len.unwrap_or(0)]);
         }
-        assert_eq!(read_own(8, &mut [0; 8]), Ok(0), "nothing is mapped there");
     }
 }

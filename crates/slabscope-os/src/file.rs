@@ -217,30 +217,58 @@ impl File {
     }
 }
 
+/// A file that is open to be read; closed by [`Source::close`] only.
+#[derive(Debug)]
+pub struct Source(File);
+
+impl Source {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn open(path: &CStr) -> Result<Source, Errno> {
+        Ok(Source(open(path, libc::O_RDONLY | libc::O_CLOEXEC)?))
+    }
+
+    /// Reads on into `buffer`; returns how many bytes came, 0 at the end.
+    ///
+    /// # Errors
+    /// The kernel's. An interruption by a signal is not one.
+    pub fn read(&self, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let _errno = ErrnoGuard::new();
+        loop {
+            // SAFETY: `buffer` is writable for its length.
+            let got = unsafe { libc::read(self.0.0, buffer.as_mut_ptr().cast(), buffer.len()) };
+            match usize::try_from(got) {
+                Ok(got) => return Ok(got),
+                Err(_) if errno::get() == libc::EINTR => {}
+                Err(_) => return Err(Errno::last()),
+            }
+        }
+    }
+
+    /// Closes the file.
+    pub fn close(self) {
+        self.0.close();
+    }
+}
+
 /// Reads a small file into `buffer`; returns how many bytes it got.
 ///
 /// # Errors
 /// The kernel's.
 pub fn read_whole(path: &CStr, buffer: &mut [u8]) -> Result<usize, Errno> {
-    let file = open(path, libc::O_RDONLY | libc::O_CLOEXEC)?;
-    let _errno = ErrnoGuard::new();
+    let source = Source::open(path)?;
     let mut len = 0;
-    while let Some(room) = buffer.get_mut(len..).filter(|room| !room.is_empty()) {
-        // SAFETY: `room` is writable for its length.
-        let got = unsafe { libc::read(file.0, room.as_mut_ptr().cast(), room.len()) };
-        match usize::try_from(got) {
-            Ok(0) => break,
+    let read = loop {
+        match source.read(buffer.get_mut(len..).unwrap_or_default()) {
+            Ok(0) => break Ok(len),
             Ok(got) => len += got,
-            Err(_) if errno::get() == libc::EINTR => {}
-            Err(_) => {
-                let error = Errno::last();
-                file.close();
-                return Err(error);
-            }
+            Err(why) => break Err(why),
         }
-    }
-    file.close();
-    Ok(len)
+    };
+    source.close();
+    read
 }
 
 /// Reads where a symbolic link points into `buffer`; returns the length.

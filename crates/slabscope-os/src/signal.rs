@@ -5,6 +5,22 @@ use core::ptr::null_mut;
 
 use crate::errno::ErrnoGuard;
 
+/// The stack of signal handlers that the calling thread stands on, if it does: its lowest address and
+/// the one after its end.
+pub fn stack_in_use() -> Option<(usize, usize)> {
+    let _errno = ErrnoGuard::new();
+    let mut stack = MaybeUninit::<libc::stack_t>::uninit();
+    // SAFETY: the call fills the structure, or fails and it is not read.
+    let stack = unsafe {
+        if libc::sigaltstack(core::ptr::null(), stack.as_mut_ptr()) != 0 {
+            return None;
+        }
+        stack.assume_init()
+    };
+    let start = stack.ss_sp.addr();
+    (stack.ss_flags & libc::SS_ONSTACK != 0).then_some((start, start.checked_add(stack.ss_size)?))
+}
+
 /// The calling thread gets no signals for as long as this lives; what is sent meanwhile comes then.
 ///
 /// Faults of the thread's own and SIGKILL come at once. It is dropped by the thread that made it.

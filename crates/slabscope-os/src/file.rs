@@ -24,6 +24,9 @@ impl Errno {
     /// Nothing happened for too long.
     pub const TIMED_OUT: Errno = Errno(libc::ETIMEDOUT);
 
+    /// There is no memory.
+    pub const NO_MEMORY: Errno = Errno(libc::ENOMEM);
+
     /// What the number means, in words, for the errors a trace file meets.
     pub fn text(self) -> &'static str {
         match self.0 {

@@ -21,13 +21,24 @@ const LAYERS: [Layer; 13] = [
     Layer { name: "slabscope-wire", below: &[], others: Some(&[]) },
     Layer { name: "slabscope-heap", below: &["slabscope-os", "slabscope-wire"], others: Some(&[]) },
     Layer {
-        name: "slabscope-record",
+        name: "slabscope-unwind",
         below: &["slabscope-os", "slabscope-wire"],
+        others: Some(&["gimli"]),
+    },
+    Layer {
+        name: "slabscope-record",
+        below: &["slabscope-os", "slabscope-wire", "slabscope-unwind"],
         others: Some(&[]),
     },
     Layer {
         name: "slabscope",
-        below: &["slabscope-os", "slabscope-wire", "slabscope-heap", "slabscope-record"],
+        below: &[
+            "slabscope-os",
+            "slabscope-wire",
+            "slabscope-heap",
+            "slabscope-unwind",
+            "slabscope-record",
+        ],
         others: Some(&["once_cell", "corosensei"]),
     },
     Layer { name: "slabscope-recover", below: &["slabscope-wire"], others: None },

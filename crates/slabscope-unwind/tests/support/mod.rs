@@ -1,0 +1,58 @@
+//! One stack, as we and as the `backtrace` crate find it.
+
+use std::sync::Once;
+
+use slabscope_os::registers::Registers;
+use slabscope_os::{clock, own_memory};
+use slabscope_unwind::{CallStack, Frame, Place, Unwinder};
+
+pub(crate) static UNWINDER: Unwinder = Unwinder::new();
+
+static SCANNED: Once = Once::new();
+
+/// What both found.
+pub(crate) struct Probe {
+    pub(crate) ours: Vec<Frame>,
+    pub(crate) theirs: Vec<u64>,
+}
+
+fn elsewhere(address: usize) -> usize {
+    address + own_memory::readable(address)
+}
+
+/// The stack of whoever calls this.
+#[inline(never)]
+pub(crate) fn probe(depth: usize) -> Probe {
+    // A scan that finds another at work finds nothing.
+    SCANNED.call_once(|| {
+        let changed = UNWINDER.scan(clock::monotonic_ns()).expect("modules can be found");
+        assert!(changed, "there are modules");
+    });
+    let place = Place { registers: Registers::here(), stack: (0, 0), elsewhere };
+    let mut stack = CallStack::new();
+    UNWINDER.walk(&place, depth, &mut stack);
+    let ours = stack.frames().to_vec();
+    let mut theirs = Vec::new();
+    backtrace::trace(|frame| {
+        // Behind the last frame it gives one of address 0.
+        theirs.extend(Some(frame.ip().addr() as u64).filter(|&address| address != 0));
+        true
+    });
+    Probe { ours, theirs }
+}
+
+impl Probe {
+    /// Every frame is the same, from the probe's caller on.
+    pub(crate) fn assert_same(&self) {
+        let ours: Vec<u64> = self.ours.iter().map(|frame| frame.address()).collect();
+        let first = ours.first().expect("frames");
+        let start = self.theirs.iter().position(|address| address == first);
+        let theirs = &self.theirs[start.expect("the probe's caller is in theirs")..];
+        let theirs = &theirs[..theirs.len().min(64)];
+        assert!(ours == theirs, "ours {ours:x?}\ntheirs {theirs:x?}");
+    }
+
+    pub(crate) fn last_flags(&self) -> u64 {
+        self.ours.last().expect("frames").flags()
+    }
+}

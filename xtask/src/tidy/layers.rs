@@ -16,7 +16,7 @@ struct Layer {
     others: Option<&'static [&'static str]>,
 }
 
-const LAYERS: [Layer; 13] = [
+const LAYERS: [Layer; 14] = [
     Layer { name: "slabscope-os", below: &[], others: Some(&["libc"]) },
     Layer { name: "slabscope-wire", below: &[], others: Some(&[]) },
     Layer { name: "slabscope-heap", below: &["slabscope-os", "slabscope-wire"], others: Some(&[]) },

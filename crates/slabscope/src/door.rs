@@ -9,7 +9,7 @@ use slabscope_os::futex;
 use slabscope_os::lock::Lock;
 use slabscope_record::Emitter;
 
-use crate::safepoint::{self, STOP, TRACING};
+use crate::safepoint::{self, FORK, STOP, TRACING};
 use crate::session;
 use crate::tls::{self, BUSY, CHANGING, GONE, IDLE, NEW, Thread, TraceNumber};
 use crate::{exit, trace};
@@ -23,6 +23,18 @@ pub(crate) enum Access<'a, 'e> {
     /// It interrupted another operation of its thread: without a cache or a lock, and with events
     /// if a trace is being made.
     Reentrant(Option<&'a mut Emitter<'e>>),
+}
+
+/// What an operation does that finds the world stopped for a fork, beyond a moment's wait.
+///
+/// Its thread may have been interrupted inside the C library, with a lock that `fork` is waiting for,
+/// by the signal handler that allocates now: so the fork would wait for the one who waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InFork {
+    /// It waits on: it is nothing that a handler does.
+    Waits,
+    /// It goes ahead as one that interrupted another, which needs no lock of ours.
+    GoesApart,
 }
 
 /// The thread whose cache serves those that are gone; whoever uses it holds [`LATE_LOCK`].
@@ -44,7 +56,7 @@ pub(crate) fn operation<R>(operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
             thread.leave();
             result
         }
-        Err(before) => pass(thread, before, operation),
+        Err(before) => pass(thread, before, InFork::Waits, operation),
     })
 }
 
@@ -55,30 +67,23 @@ pub(crate) fn operation<R>(operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
 pub(crate) fn pass<R>(
     thread: &Thread,
     before: u8,
+    in_fork: InFork,
     operation: impl FnOnce(Access<'_, '_>) -> R,
 ) -> R {
     match before {
-        BUSY => {
-            // The interrupted operation keeps the session alive.
-            let mut emitter = session::current().map(|session| {
-                Emitter::reentrant(session, session::number_if_known(thread.trace.get()))
-            });
-            operation(Access::Reentrant(emitter.as_mut()))
-        }
+        // The interrupted operation keeps the session alive.
+        BUSY => apart(thread.trace.get(), operation),
         CHANGING => {
             thread.set_state(CHANGING);
             UNAWAITED.fetch_add(1, Ordering::SeqCst);
-            let mut emitter = session::current().map(|session| {
-                Emitter::reentrant(session, session::number_if_known(thread.trace.get()))
-            });
-            let result = operation(Access::Reentrant(emitter.as_mut()));
+            let result = apart(thread.trace.get(), operation);
             UNAWAITED.fetch_sub(1, Ordering::SeqCst);
             result
         }
         GONE => {
             thread.set_state(CHANGING);
             let guard = LATE_LOCK.lock();
-            let (result, pressed) = go_ahead(&LATE, &thread.trace, operation);
+            let (result, pressed) = go_ahead(&LATE, &thread.trace, in_fork, operation);
             drop(guard);
             thread.set_state(GONE);
             wait_if(pressed);
@@ -90,11 +95,19 @@ pub(crate) fn pass<R>(
                 trace::at_first_use();
             }
             thread.set_state(IDLE);
-            let (result, pressed) = go_ahead(thread, &thread.trace, operation);
+            let (result, pressed) = go_ahead(thread, &thread.trace, in_fork, operation);
             wait_if(pressed);
             result
         }
     }
+}
+
+/// Runs `operation` without a cache or a lock, as that of the thread of `trace`. Something keeps the
+/// session alive.
+fn apart<R>(trace: TraceNumber, operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
+    let mut emitter = session::current()
+        .map(|session| Emitter::reentrant(session, session::number_if_known(trace)));
+    operation(Access::Reentrant(emitter.as_mut()))
 }
 
 /// Waits until no operation that the safepoint does not wait for can use a session that is no
@@ -124,13 +137,24 @@ pub(crate) unsafe fn reset_after_fork() {
 fn go_ahead<R>(
     thread: &Thread,
     trace: &core::cell::Cell<TraceNumber>,
+    in_fork: InFork,
     operation: impl FnOnce(Access<'_, '_>) -> R,
 ) -> (R, bool) {
+    let mut has_waited = false;
     loop {
         let mode = thread.mark_busy();
         if mode & STOP != 0 {
+            let may_go = mode & FORK != 0 && in_fork == InFork::GoesApart;
+            if may_go && has_waited {
+                // BUSY, so whoever stops the world next waits for it; the fork needs no more than
+                // that nobody holds a lock.
+                let result = apart(trace.get(), operation);
+                thread.leave();
+                return (result, false);
+            }
             thread.leave();
             safepoint::wait_at_door();
+            has_waited = true;
             continue;
         }
         // SAFETY: the thread is BUSY and its own, or LATE under its lock (invariant 2); the reference

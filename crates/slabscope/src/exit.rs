@@ -11,7 +11,7 @@ use slabscope_os::thread::{ExitHook, Handle};
 use slabscope_os::{barrier, process};
 use slabscope_record::EndReason;
 
-use crate::door::{self, Access, LATE};
+use crate::door::{self, Access, InFork, LATE};
 use crate::tls::{CHANGING, GONE, IDLE, Thread};
 use crate::{HEAP, fork, safepoint, session};
 
@@ -61,7 +61,7 @@ unsafe extern "C" fn on_thread_exit(thread: *mut c_void) {
     // SAFETY: `register` armed the hook with the calling thread's own state, which has no destructor
     // and so is whole until the thread is gone.
     let thread = unsafe { &*thread.cast::<Thread>() };
-    door::pass(thread, IDLE, |access| match access {
+    door::pass(thread, IDLE, InFork::Waits, |access| match access {
         Access::Plain(cache) => HEAP.flush(cache, &mut ()),
         Access::Traced(cache, emitter) => {
             session::emit_thread_end(emitter, thread);

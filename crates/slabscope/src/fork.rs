@@ -38,7 +38,7 @@ pub(crate) fn watch() {
 unsafe extern "C" fn prepare() {
     register_caller();
     let running = session::lock_running();
-    let world = safepoint::stop();
+    let world = safepoint::stop_for_fork();
     // SAFETY: the world is stopped by this thread, see `Slot`.
     unsafe { *HELD.0.get() = Some(Held { running, world }) };
 }

@@ -4,7 +4,7 @@ use core::alloc::{GlobalAlloc, Layout};
 
 use slabscope_heap::{Heap, PAGE_SIZE};
 
-use crate::door::{self, Access};
+use crate::door::{self, Access, InFork};
 use crate::{HEAP, reentrant, safepoint, tls, traced};
 
 /// The allocator. Make it the program's with one line:
@@ -151,7 +151,7 @@ unsafe fn resize_in_place(object: *mut u8, layout: Layout, new_size: usize) -> b
 #[inline(never)]
 fn alloc_slow(layout: Layout, thread: &tls::Thread, before: u8, zeroed: bool) -> *mut u8 {
     let (size, align) = (layout.size(), layout.align());
-    door::pass(thread, before, |access| match access {
+    door::pass(thread, before, InFork::GoesApart, |access| match access {
         Access::Plain(cache) if zeroed => HEAP.alloc_zeroed(cache, size, align, &mut ()),
         Access::Plain(cache) => HEAP.alloc(cache, size, align, &mut ()),
         Access::Traced(cache, emitter) => traced::alloc(cache, emitter, layout, zeroed),
@@ -163,7 +163,7 @@ fn alloc_slow(layout: Layout, thread: &tls::Thread, before: u8, zeroed: bool) ->
 #[inline(never)]
 unsafe fn dealloc_slow(object: *mut u8, layout: Layout, thread: &tls::Thread, before: u8) {
     let (size, align) = (layout.size(), layout.align());
-    door::pass(thread, before, |access| match access {
+    door::pass(thread, before, InFork::GoesApart, |access| match access {
         // SAFETY: the object is the caller's; the cache is ours, by `Access`.
         Access::Plain(cache) => unsafe { HEAP.dealloc(cache, object, size, align, &mut ()) },
         // SAFETY: as above.
@@ -185,7 +185,7 @@ unsafe fn resize_in_place_slow(
     new_size: usize,
 ) -> bool {
     let (size, align) = (layout.size(), layout.align());
-    door::pass(thread, before, |access| match access {
+    door::pass(thread, before, InFork::GoesApart, |access| match access {
         // SAFETY: the object is the caller's, by the trait's contract.
         Access::Plain(_) => unsafe { HEAP.resize_in_place(object, size, align, new_size, &mut ()) },
         // SAFETY: as above.

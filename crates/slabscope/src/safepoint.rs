@@ -24,8 +24,10 @@ use crate::tls::{self, BUSY, CHANGING, Thread};
 pub(crate) const STOP: u8 = 1;
 /// Operations emit events.
 pub(crate) const TRACING: u8 = 2;
+/// The world is stopped for a fork: see `door::InFork`.
+pub(crate) const FORK: u8 = 4;
 
-/// `STOP | TRACING`, or 0. Written by whoever has stopped or is stopping the world; operations load
+/// These bits, or 0. Written by whoever has stopped or is stopping the world; operations load
 /// it relaxed, ordered by the barrier.
 const MODE: &AtomicU8 = &own_page::PAGE.mode;
 
@@ -37,6 +39,10 @@ static REGISTRY: Lock<Registry> = Lock::new(Registry { head: null() });
 
 /// A bound on one sleep, so that a lost wake-up costs time and not the program.
 const SLEEP_MAX: Duration = Duration::from_millis(10);
+
+/// As [`SLEEP_MAX`] while the world is stopped for a fork: much shorter than the time between two
+/// signals, or the thread that they interrupt would never get on.
+const SLEEP_IN_FORK: Duration = Duration::from_micros(200);
 
 /// How often to look whether a thread has left its operation before sleeping in between.
 const LOOKS: u32 = 100;
@@ -111,8 +117,10 @@ pub(crate) fn registry() -> Guard<'static, Registry> {
 #[cold]
 pub(crate) fn wait_at_door() {
     let seen = DOOR.load(Ordering::Relaxed);
-    if mode() & STOP != 0 {
-        futex::wait(&DOOR, seen, SLEEP_MAX);
+    let mode = mode();
+    if mode & STOP != 0 {
+        let longest = if mode & FORK == 0 { SLEEP_MAX } else { SLEEP_IN_FORK };
+        futex::wait(&DOOR, seen, longest);
     }
 }
 
@@ -131,6 +139,15 @@ pub(crate) struct World {
 /// Stops the world. The calling thread must be registered and outside every operation; until the
 /// world goes on it may not allocate, and what interrupts it is served apart.
 pub(crate) fn stop() -> World {
+    stop_as(STOP)
+}
+
+/// As [`stop`], for a fork: see `door::InFork`.
+pub(crate) fn stop_for_fork() -> World {
+    stop_as(STOP | FORK)
+}
+
+fn stop_as(bits: u8) -> World {
     let signals = Blocked::new();
     let before = tls::with(|thread| {
         let before = thread.state();
@@ -139,7 +156,7 @@ pub(crate) fn stop() -> World {
     });
     let registry = REGISTRY.lock();
     // The barrier orders this before the loads below, on both sides.
-    MODE.fetch_or(STOP, Ordering::Relaxed);
+    MODE.fetch_or(bits, Ordering::Relaxed);
     barrier::process();
     for thread in registry.iter() {
         let mut looks = 0_u32;
@@ -187,7 +204,7 @@ impl Drop for World {
     fn drop(&mut self) {
         // Release: an operation that finds the bit gone, and then takes any lock of the heap or
         // loads the session, sees what was changed; on the way in it passes an acquire there.
-        MODE.fetch_and(!STOP, Ordering::Release);
+        MODE.fetch_and(!(STOP | FORK), Ordering::Release);
         DOOR.fetch_add(1, Ordering::Relaxed);
         futex::wake(&DOOR, i32::MAX);
         tls::with(|thread| thread.set_state(self.before));

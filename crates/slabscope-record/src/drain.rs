@@ -14,7 +14,8 @@ use crate::generation::Generation;
 use crate::live::{Progress, RingPlace};
 use crate::mapped::{Mapped, Zeroed};
 use crate::output::Tally;
-use crate::runs::{self, Record, Run, Runs};
+use crate::ring::CAPACITY;
+use crate::runs::{self, Found, Record, Run, Runs};
 use crate::session::Session;
 use slabscope_os::file::Errno;
 use slabscope_os::{futex, say};
@@ -59,6 +60,8 @@ struct Drainer<'a> {
     events_in_generation: bool,
     /// Whether the trace was ended early.
     failed: bool,
+    /// Whether a ring holds what nobody pushed: then none is read any more.
+    torn: bool,
 }
 
 /// Drains `session` until it is told to end.
@@ -113,6 +116,7 @@ impl<'a> Drainer<'a> {
             live_ns: 0,
             events_in_generation: false,
             failed: false,
+            torn: false,
         })
     }
 
@@ -157,11 +161,13 @@ impl<'a> Drainer<'a> {
         let end = place.taken + rings.available(ring, place.taken);
         let (mut at, mut last) = (place.taken, self.horizon);
         while at < end {
-            let Some(record) = Record::read(rings, ring, at, place.thread) else {
-                return Some(last);
-            };
-            last = last.max(record.ticks);
-            at = record.next;
+            match Record::read(rings, ring, at, place.thread) {
+                Found::Record(record) => {
+                    last = last.max(record.ticks);
+                    at = record.next;
+                }
+                Found::Hole | Found::Torn => return Some(last),
+            }
         }
         None
     }
@@ -170,17 +176,26 @@ impl<'a> Drainer<'a> {
     fn collect(&mut self, ring: usize, last: bool) {
         let rings = self.session.rings();
         let Some(&before) = self.places.get(ring) else { return };
-        let end = before.taken + rings.available(ring, before.taken);
-        let mut place = Place { next: before.taken, ..before };
+        let available = rings.available(ring, before.taken);
+        let end = before.taken + available;
+        // Words that were taken cannot come back, unless a head was torn too.
+        self.torn |= available > CAPACITY;
+        let mut place = Place { next: if self.torn { end } else { before.taken }, ..before };
         let mut run: Option<Run> = None;
         while place.next < end {
-            let record = Record::read(rings, ring, place.next, place.thread);
-            if last && record.is_none() {
-                self.runs.keep(run.take(), place.next);
-                place.next = runs::after_hole(rings, ring, place.next, end);
-                continue;
-            }
-            let Some(record) = record.filter(|record| record.ticks <= self.horizon) else { break };
+            let record = match Record::read(rings, ring, place.next, place.thread) {
+                Found::Record(record) if record.ticks <= self.horizon => record,
+                Found::Hole if last => {
+                    self.runs.keep(run.take(), place.next);
+                    place.next = runs::after_hole(rings, ring, place.next, end);
+                    continue;
+                }
+                Found::Torn => {
+                    self.torn = true;
+                    break;
+                }
+                Found::Record(_) | Found::Hole => break,
+            };
             if run.is_none_or(|run| run.thread != record.thread) {
                 self.runs.keep(run.take(), place.next);
                 let (from, ring) = (place.next, ring as u32);
@@ -192,6 +207,9 @@ impl<'a> Drainer<'a> {
             place.records += 1;
         }
         self.runs.keep(run, place.next);
+        if self.torn {
+            self.session.tear();
+        }
         if let Some(slot) = self.places.as_mut_slice().get_mut(ring) {
             *slot = place;
         }

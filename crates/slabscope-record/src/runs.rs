@@ -7,6 +7,18 @@ use slabscope_wire::live::word::{self, Word};
 /// A run is a thread, a time and an event at least.
 const RUN_MIN: u64 = 3;
 
+/// What stands at a place in a ring, below its head.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Found {
+    /// A record.
+    Record(Record),
+    /// The place of one whose words are not there yet.
+    Hole,
+    /// Words that nobody pushed: two wrote at one place. Restartable sequences do not restart in a
+    /// child that runs in its parent's memory, as that of `vfork`.
+    Torn,
+}
+
 /// One record in a ring.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
@@ -17,22 +29,21 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The record at `at`, below the head of `ring`; `thread` is that of the record before it. `None`
-    /// when it has its place and not yet its words.
+    /// What is at `at`, below the head of `ring`; `thread` is that of the record before it.
     #[inline]
-    pub(crate) fn read(rings: &Rings, ring: usize, at: u64, thread: u32) -> Option<Record> {
+    pub(crate) fn read(rings: &Rings, ring: usize, at: u64, thread: u32) -> Found {
         let (thread, at) = match word::decode(rings.word(ring, at)) {
-            Word::Hole => return None,
+            Word::Hole => return Found::Hole,
             Word::Run(thread) => (thread, at + 1),
             _ => (thread, at),
         };
         let (time, event) = (rings.word(ring, at), rings.word(ring, at + 1));
         match (word::decode(time), word::decode(event)) {
             (Word::Time(ticks), Word::Event { kind, .. }) => {
-                Some(Record { thread, ticks, next: at + 2 + u64::from(kind.has_argument()) })
+                let next = at + 2 + u64::from(kind.has_argument());
+                Found::Record(Record { thread, ticks, next })
             }
-            // Below the head of a ring there are records and holes, and nothing else.
-            _ => slabscope_os::fatal(&["a ring holds words nobody wrote"]),
+            _ => Found::Torn,
         }
     }
 }

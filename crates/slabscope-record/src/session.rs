@@ -299,6 +299,17 @@ impl Session {
         &self.policy
     }
 
+    /// Ends the trace early, since a ring holds what nobody pushed: says so once.
+    #[cold]
+    pub(crate) fn tear(&self) {
+        if !self.failed.swap(true, Ordering::Relaxed) {
+            say::line(&[
+                "two wrote at one place of a ring, as when a child of vfork allocates; the trace ends \
+                 here, the program goes on; with rings=cas in SLABSCOPE such children do no harm",
+            ]);
+        }
+    }
+
     /// Ends the trace early, since nothing could be written for too long: says so once.
     pub(crate) fn stall(&self) {
         if !self.failed.swap(true, Ordering::Relaxed) {

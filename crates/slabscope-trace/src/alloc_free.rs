@@ -2,8 +2,10 @@
 
 mod data;
 mod data_reader;
+mod stacks;
 
 pub use data::{Closing, GenerationData, Info, Problem, ProblemKind, Site, ThreadEntry, TypeEntry};
+pub use stacks::{ModuleEntry, StackFrame};
 
 use slabscope_wire::event::id;
 

@@ -3,6 +3,7 @@
 use slabscope_wire::alloc_free::{EndReason, data};
 
 use super::data_reader::Fields;
+use super::stacks::{ModuleEntry, StackFrame};
 use crate::experiment::{Experiment, ExperimentalData};
 use crate::id::Time;
 
@@ -22,6 +23,10 @@ pub struct GenerationData {
     pub size_classes: Vec<(u64, u64)>,
     /// Where memory is allocated.
     pub sites: Vec<Site>,
+    /// The frames of the sites' call stacks; parents stand before their children.
+    pub frames: Vec<StackFrame>,
+    /// The files the program is made of.
+    pub modules: Vec<ModuleEntry>,
     /// The threads of the program.
     pub threads: Vec<ThreadEntry>,
     /// The counts that say whether the trace is complete.
@@ -69,8 +74,9 @@ pub struct Site {
     pub size: u64,
     /// Alignment asked for, in bytes.
     pub align: u64,
-    /// Call stack, by number in this generation's stacks; 0 for none.
-    /// See [`Sync::stack`](crate::Sync::stack).
+    /// Call stack, by the number of its innermost frame in [`GenerationData::frames`]; 0 for none.
+    /// A trace with names has it in its table of stacks too, under the same number: see
+    /// [`Sync::stack`](crate::Sync::stack).
     pub stack: u64,
 }
 
@@ -183,6 +189,14 @@ impl GenerationData {
                 });
                 Some(())
             }),
+            data::FRAMES => fields.each(|f| {
+                self.frames.push(StackFrame::read(f)?);
+                Some(())
+            }),
+            data::MODULES => fields.each(|f| {
+                self.modules.push(ModuleEntry::read(f)?);
+                Some(())
+            }),
             data::THREADS => fields.each(|f| {
                 self.threads.push(ThreadEntry {
                     id: f.number()?,
@@ -252,6 +266,8 @@ mod tests {
             &[68, 9, 100, 0, 1, b'm', 10, 100, 120, 0],
             &closing,
             &[70, 1, 9, 2, 3],
+            &[71, 1, 0, 4, 100, 5, 1, 0, 90],
+            &[72, 1, 80, 0xc8, 1, 1, 64, 0, 3, 7, 2, 0xff, 2, b'/', b'p'],
         ]);
         assert_eq!(data.problems, []);
         assert_eq!(data.types.len(), 2);
@@ -267,6 +283,11 @@ mod tests {
         assert_eq!(closing.kinds[8], (136, 7, 8));
         assert_eq!(closing.cpus, [(0, 40), (3, 41)]);
         assert_eq!(data.dropped, [(1, 9), (2, 3)]);
+        assert_eq!(data.frames[1], StackFrame { id: 5, parent: 1, flags: 0, address: 90 });
+        let module = &data.modules[0];
+        assert_eq!((module.first, module.end, module.bias), (80, 200, 1));
+        assert_eq!((module.loaded, module.unloaded), (Some(Time(64)), None));
+        assert_eq!((&module.build_id[..], &*module.path), (&[7, 2, 0xff][..], "/p"));
     }
 
     #[test]

@@ -37,14 +37,19 @@ impl<'a> Fields<'a> {
         self.number().map(|ns| Time(ns as i64))
     }
 
-    /// The next text: a length and as many bytes.
-    pub(super) fn text(&mut self) -> Option<String> {
+    /// The next bytes, behind their length.
+    pub(super) fn bytes(&mut self) -> Option<&'a [u8]> {
         let (len, header) = varint::decode(self.rest()).ok()?;
         let start = self.at + header;
         let end = start.checked_add(usize::try_from(len).ok()?)?;
-        let text = String::from_utf8_lossy(self.bytes.get(start..end)?).into_owned();
+        let bytes = self.bytes.get(start..end)?;
         self.at = end;
-        Some(text)
+        Some(bytes)
+    }
+
+    /// The next text: a length and as many bytes.
+    pub(super) fn text(&mut self) -> Option<String> {
+        self.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
     /// Reads entries to the end; the error is the offset where one could not be read.

@@ -18,14 +18,17 @@
 mod analyze;
 mod error;
 mod fault;
+mod frame;
 mod heap;
 mod moment;
+mod names;
 mod objects;
 mod profile;
 mod replay;
 mod report;
 mod side_data;
 mod sites;
+mod stacks;
 mod tally;
 mod threads;
 mod verify;
@@ -35,6 +38,7 @@ mod window;
 pub use analyze::analyze;
 pub use error::AnalyzeError;
 pub use fault::{Example, FaultKind, FaultRow};
+pub use frame::Frame;
 pub use moment::Moment;
 pub use objects::{ObjectEvent, ObjectRow, SiteRow, each_object};
 pub use profile::{
@@ -46,7 +50,6 @@ pub use report::{
     Peak, ReadError, Report, Requested, SideProblem, SpanKindRow, Spans, StackAmount, Stacks,
     State, ThreadRow, Tracing,
 };
-pub use sites::Frame;
 pub use verify::{Finding, Verification};
 pub use view::{
     Change, Compared, Diff, Folded, Leaks, Left, LiveAtPeak, Measure, PairRow, PeakView, Short,

@@ -10,6 +10,7 @@ use crate::error::AnalyzeError;
 use crate::fault::FaultKind;
 use crate::heap::{In, Listener, Out, Place};
 use crate::moment::Clock;
+use crate::names::Names;
 use crate::profile::SiteLabel;
 use crate::replay::{Lens, Now, replay};
 use crate::report::ReadError;
@@ -59,17 +60,20 @@ pub struct ObjectRow {
 }
 
 /// Tells `each` of everything that happens to objects in a part of the trace that is `bytes`, in
-/// order, until it breaks off. Returns where reading ended, if that was before the end of the file.
+/// order, until it breaks off; names are looked for as `symbols` say. Returns where reading ended, if
+/// that was before the end of the file.
 ///
 /// # Errors
 /// When the bytes do not begin as a trace that can be read, or have no such part.
 pub fn each_object(
     bytes: &[u8],
     window: Window,
+    symbols: slabscope_symbols::Options,
     each: &mut dyn FnMut(ObjectEvent) -> ControlFlow<()>,
 ) -> Result<Option<ReadError>, AnalyzeError> {
     let lens = Teller {
         each,
+        names: Names::new(symbols),
         is_in: window.from.is_none(),
         now: Now::default(),
         start: None,
@@ -89,6 +93,7 @@ struct Tag {
 
 struct Teller<'a> {
     each: &'a mut dyn FnMut(ObjectEvent) -> ControlFlow<()>,
+    names: Names,
     is_in: bool,
     now: Now,
     start: Option<Time>,
@@ -137,7 +142,8 @@ impl Lens for Teller<'_> {
         }
         if !self.is_told[index] {
             self.is_told[index] = true;
-            let label = sites.label(now.site);
+            let site = sites.get(now.site);
+            let label = SiteLabel::new(site, self.names.stack(sites.stacks(), site.stack));
             self.tell(ObjectEvent::Site(SiteRow { event: "site", site: now.site.0, label }));
         }
     }

@@ -18,15 +18,18 @@ pub use lifetimes::Lifetime;
 pub use survivors::{AGES, Ages};
 pub use timeline::Point;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use foldhash::fast::RandomState;
 use serde::Serialize;
+use slabscope_symbols::Finding;
 
 use crate::error::AnalyzeError;
 use crate::moment::Moment;
+use crate::names::{Named, Names};
 use crate::replay::{Replayed, replay};
 use crate::report::{Amount, Completeness, Peak, ReadError, Tracing};
-use crate::sites::{Frame, Site};
+use crate::sites::{SiteId, Sites};
 use crate::threads::{Owner, Thread};
 use crate::window::{Part, Window};
 pub(crate) use cell::{Cell, Class};
@@ -47,7 +50,7 @@ pub enum Temporary {
 }
 
 /// What to make a profile of, and how.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProfileOptions {
     /// The part of the trace.
     pub window: Window,
@@ -55,6 +58,8 @@ pub struct ProfileOptions {
     pub temporary: Temporary,
     /// Spans in use to less than this part, from 0 to 1, count as nearly empty.
     pub nearly_empty: f64,
+    /// Where to look for names.
+    pub symbols: slabscope_symbols::Options,
 }
 
 impl Default for ProfileOptions {
@@ -63,6 +68,7 @@ impl Default for ProfileOptions {
             window: Window::default(),
             temporary: Temporary::Events(16),
             nearly_empty: 0.25,
+            symbols: slabscope_symbols::Options::default(),
         }
     }
 }
@@ -108,8 +114,12 @@ pub struct Profile {
     pub(crate) cells: Vec<Cell>,
     pub(crate) peaks: u64,
     pub(crate) survivors: Survivors,
-    pub(crate) sites: Vec<Site>,
-    pub(crate) frames: Vec<Frame>,
+    pub(crate) sites: Sites,
+    /// The first of sites with the same stack and several sizes.
+    pub(crate) mixed: HashSet<SiteId, RandomState>,
+    pub(crate) named: Named,
+    /// What was found of the program's files.
+    pub symbols: Vec<Finding>,
     pub(crate) tracks: Vec<SiteTrack>,
     pub(crate) threads: Vec<Thread>,
     /// By who allocated and who freed.
@@ -130,16 +140,16 @@ pub fn profile(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Profile, AnalyzeError> {
     let ledger = Ledger::new(options.temporary);
-    Ok(Profile::new(replay(bytes, options.window, ledger, progress)?, options.nearly_empty))
+    Ok(Profile::new(replay(bytes, options.window, ledger, progress)?, options))
 }
 
 impl Profile {
-    fn new(replayed: Replayed<Ledger>, nearly_empty: f64) -> Profile {
+    fn new(replayed: Replayed<Ledger>, options: &ProfileOptions) -> Profile {
         let (tracing, units, clock) = (replayed.tracing(), replayed.side.units(), replayed.clock);
         let ledger = replayed.lens;
         let cells = ledger.cells.all;
         let key = |tag: ledger::Tag| cells.get(tag.cell()).map(|cell| cell.key);
-        let census = Census::take(&replayed.heap, &units, nearly_empty, key);
+        let census = Census::take(&replayed.heap, &units, options.nearly_empty, key);
         let part = replayed.part;
         let at = |moment: Moment| clock.after_start(moment.since_start_ns).unwrap_or_default();
         let (from, to) = (at(part.from), at(part.to));
@@ -163,7 +173,9 @@ impl Profile {
         };
         let origin = at(Moment::default());
         let timeline = ledger.timeline.map_or_else(Vec::new, |line| line.points(origin, to));
-        let (sites, frames) = replayed.sites.into_parts();
+        let sites = replayed.sites;
+        let mut names = Names::new(options.symbols.clone());
+        let named = names.all(sites.stacks());
         Profile {
             tracing,
             part,
@@ -176,8 +188,10 @@ impl Profile {
             cells,
             peaks: ledger.peaks,
             survivors,
+            mixed: mixed(&sites),
             sites,
-            frames,
+            named,
+            symbols: names.findings(),
             tracks: ledger.sites,
             threads: replayed.threads.all().to_vec(),
             pairs: ledger.pairs.into_iter().collect(),
@@ -194,4 +208,12 @@ impl Profile {
     pub(crate) fn at_peak(&self, cell: &Cell) -> Amount {
         cell.at_peak(self.peaks)
     }
+}
+
+/// The first of sites with the same stack that are not all of one size and alignment.
+fn mixed(sites: &Sites) -> HashSet<SiteId, RandomState> {
+    let all = (0..).map(SiteId).zip(sites.all());
+    let asked = |id: SiteId| sites.get(id).size.zip(sites.get(id).align);
+    let differs = |(id, _): &(SiteId, _)| asked(*id) != asked(sites.group(*id));
+    all.filter(differs).map(|(id, _)| sites.group(id)).collect()
 }

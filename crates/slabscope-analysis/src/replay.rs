@@ -273,6 +273,7 @@ impl<L: Lens> Replay<L> {
         self.generations += 1;
         let mut data = GenerationData::parse(&sync.experimental);
         self.side.take(self.generations, &mut data);
+        self.sites.take_stacks(&data, event.time);
         self.threads.learn(data.threads);
         if self.side.is_ours() {
             self.sites.take_sites(&data.sites, sync);

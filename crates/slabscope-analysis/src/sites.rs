@@ -6,11 +6,10 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
-use serde::Serialize;
-use slabscope_trace::Sync;
-use slabscope_trace::alloc_free::{Site as SiteEntry, TypeEntry};
+use slabscope_trace::alloc_free::{GenerationData, Site as SiteEntry, TypeEntry};
+use slabscope_trace::{Sync, Time};
 
-use crate::profile::SiteLabel;
+use crate::stacks::{StackId, Stacks};
 
 /// A place in the program that allocates, as much as the trace tells of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -21,19 +20,8 @@ pub(crate) struct Site {
     pub(crate) align: Option<u64>,
     /// The type of the object.
     pub(crate) type_name: Option<String>,
-    /// The call stack, innermost first, by number in the frames beside the sites.
-    pub(crate) stack: Vec<u32>,
-}
-
-/// One level of a call stack.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-pub struct Frame {
-    /// The function.
-    pub function: String,
-    /// The source file.
-    pub file: String,
-    /// The line in that file.
-    pub line: u64,
+    /// The call stack.
+    pub(crate) stack: StackId,
 }
 
 /// The number of a site in the whole trace.
@@ -53,8 +41,10 @@ const DENSE_MAX: usize = 1 << 22;
 pub(crate) struct Sites {
     sites: Vec<Site>,
     by_site: HashMap<Site, SiteId, RandomState>,
-    frames: Vec<Frame>,
-    by_frame: HashMap<Frame, u32, RandomState>,
+    stacks: Stacks,
+    /// For each site the first one with the same stack, or itself where it has none.
+    groups: Vec<SiteId>,
+    by_stack: HashMap<StackId, SiteId, RandomState>,
     /// By number in this generation, if that is small; `UNKNOWN` for none.
     dense: Vec<SiteId>,
     sparse: HashMap<u64, SiteId, RandomState>,
@@ -65,8 +55,9 @@ impl Default for Sites {
         Sites {
             sites: vec![Site::default()],
             by_site: HashMap::from_iter([(Site::default(), SiteId::UNKNOWN)]),
-            frames: Vec::new(),
-            by_frame: HashMap::default(),
+            stacks: Stacks::default(),
+            groups: vec![SiteId::UNKNOWN],
+            by_stack: HashMap::default(),
             dense: Vec::new(),
             sparse: HashMap::default(),
         }
@@ -74,11 +65,16 @@ impl Default for Sites {
 }
 
 impl Sites {
+    /// Takes in the stacks of a generation that begins at this time; its sites come next.
+    pub(crate) fn take_stacks(&mut self, data: &GenerationData, start: Time) {
+        self.stacks.take(data, start);
+    }
+
     /// Takes in the sites of a generation; those of the last one hold no more.
     pub(crate) fn take_sites(&mut self, entries: &[SiteEntry], sync: &Sync) {
         self.clear();
         for entry in entries {
-            let stack = self.stack(entry.stack, sync);
+            let stack = self.stacks.at(entry.stack, || sync.stack(entry.stack));
             let site =
                 Site { size: Some(entry.size), align: Some(entry.align), type_name: None, stack };
             self.add(entry.id, site);
@@ -111,14 +107,21 @@ impl Sites {
         self.sites.get(id.0 as usize).unwrap_or(&self.sites[0])
     }
 
-    /// A site with the names of its stack.
-    pub(crate) fn label(&self, id: SiteId) -> SiteLabel {
-        SiteLabel::new(self.get(id), &self.frames)
+    /// The first site with the same stack: what it stands for has all sizes that were asked for
+    /// there. A site without a stack stands for itself.
+    #[inline]
+    pub(crate) fn group(&self, id: SiteId) -> SiteId {
+        self.groups.get(id.0 as usize).copied().unwrap_or(SiteId::UNKNOWN)
     }
 
-    /// All sites, and the frames their stacks name.
-    pub(crate) fn into_parts(self) -> (Vec<Site>, Vec<Frame>) {
-        (self.sites, self.frames)
+    /// All sites, in the order of their numbers.
+    pub(crate) fn all(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The stacks of the sites.
+    pub(crate) fn stacks(&self) -> &Stacks {
+        &self.stacks
     }
 
     fn clear(&mut self) {
@@ -128,10 +131,15 @@ impl Sites {
 
     fn add(&mut self, number: u64, site: Site) {
         let next = SiteId(u32::try_from(self.sites.len()).unwrap_or(0));
+        let stack = site.stack;
         let id = *self.by_site.entry(site).or_insert_with_key(|site| {
             self.sites.push(site.clone());
             next
         });
+        if id == next && self.groups.len() < self.sites.len() {
+            let first = self.by_stack.entry(stack).or_insert(id);
+            self.groups.push(if stack.is_none() { id } else { *first });
+        }
         match usize::try_from(number) {
             Ok(index) if index < DENSE_MAX => {
                 if index >= self.dense.len() {
@@ -143,26 +151,6 @@ impl Sites {
                 self.sparse.insert(number, id);
             }
         }
-    }
-
-    fn stack(&mut self, number: u64, sync: &Sync) -> Vec<u32> {
-        let Some(stack) = sync.stack(number) else {
-            return Vec::new();
-        };
-        let frames = stack.frames().map(|frame| Frame {
-            function: frame.function.to_string(),
-            file: frame.file.to_string(),
-            line: frame.line,
-        });
-        frames
-            .map(|frame| {
-                let next = self.frames.len() as u32;
-                *self.by_frame.entry(frame).or_insert_with_key(|frame| {
-                    self.frames.push(frame.clone());
-                    next
-                })
-            })
-            .collect()
     }
 }
 
@@ -185,6 +173,7 @@ mod tests {
         assert_eq!((sites.at(9), sites.at(3)), (Some(a), None));
         assert_eq!(sites.get(b).type_name.as_deref(), Some("b"));
         assert_eq!(sites.get(SiteId(77)), &Site::default());
-        assert_eq!(sites.into_parts().0.len(), 3);
+        assert_eq!(sites.all().len(), 3);
+        assert_eq!(sites.group(b), b);
     }
 }

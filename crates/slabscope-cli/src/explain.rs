@@ -11,10 +11,11 @@ use crate::cut_off;
 use crate::exit_code::Outcome;
 use crate::failure::{self, Failure};
 use crate::progress::Progress;
+use crate::symbols::SymbolArgs;
 use crate::text::explain::{self as text, Page};
 use crate::text::report::Rows;
 use crate::window::{self, WindowArgs};
-use crate::{export, flamegraph, json, manual, open};
+use crate::{export, flamegraph, json, manual, open, symbols};
 
 pub(crate) fn run(command: &Explain) -> Result<Outcome, Failure> {
     match command {
@@ -34,9 +35,9 @@ pub(crate) fn run(command: &Explain) -> Result<Outcome, Failure> {
 }
 
 /// What a command needs of the trace in `file`.
-pub(crate) fn options(window: WindowArgs) -> Result<ProfileOptions, Failure> {
+pub(crate) fn options(window: WindowArgs, symbols: &SymbolArgs) -> Result<ProfileOptions, Failure> {
     let window = window.window().map_err(Failure::Input)?;
-    Ok(ProfileOptions { window, ..ProfileOptions::default() })
+    Ok(ProfileOptions { window, symbols: symbols.options(), ..ProfileOptions::default() })
 }
 
 /// The profile of the file.
@@ -57,6 +58,7 @@ pub(crate) fn say_trouble(path: &Path, profile: &Profile) -> Outcome {
         );
         failure::say(&failure::about(path, message));
     }
+    symbols::say_missing(&profile.symbols);
     let trouble = cut_off::Trouble {
         error: profile.error.as_ref(),
         generations: profile.tracing.generations,
@@ -72,11 +74,11 @@ fn simple<V: Serialize>(
     view: fn(&Profile) -> V,
     write: fn(&V, &Page<'_>, &mut dyn Write) -> std::io::Result<()>,
 ) -> Result<Outcome, Failure> {
-    answer(args, &options(args.window)?, name, view, write)
+    answer(args, &options(args.window, &args.symbols)?, name, view, write)
 }
 
 fn temporary(args: &TemporaryArgs) -> Result<Outcome, Failure> {
-    let mut options = options(args.trace.window)?;
+    let mut options = options(args.trace.window, &args.trace.symbols)?;
     options.temporary = args.within;
     let write = |view: &_, page: &Page<'_>, out: &mut dyn Write| {
         text::temporary(view, args.within, page, out)
@@ -85,7 +87,7 @@ fn temporary(args: &TemporaryArgs) -> Result<Outcome, Failure> {
 }
 
 fn spans(args: &SpansArgs) -> Result<Outcome, Failure> {
-    let mut options = options(args.trace.window)?;
+    let mut options = options(args.trace.window, &args.trace.symbols)?;
     options.nearly_empty = f64::from(args.below) / 100.0;
     let write =
         |view: &_, page: &Page<'_>, out: &mut dyn Write| text::spans(view, args.below, page, out);
@@ -112,7 +114,7 @@ fn answer<V: Serialize>(
 }
 
 fn diff(args: &DiffArgs) -> Result<Outcome, Failure> {
-    let options = options(args.window)?;
+    let options = options(args.window, &args.symbols)?;
     let [before, after] = [&args.before, &args.after].map(|path| make(path, &options));
     let (before, after) = (before?, after?);
     let diff = Diff::new(&before, &after);

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
     if form.is_binary() {
         output::refuse_terminal(args.out.as_deref())?;
     }
-    let options = explain::options(args.window)?;
+    let options = explain::options(args.window, &args.symbols)?;
     let source = Source { path: &args.file, options, weight: args.weight };
     let mut outcome = Outcome::Fine;
     output::write(args.out.as_deref(), |out| {

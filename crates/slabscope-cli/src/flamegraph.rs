@@ -13,7 +13,7 @@ use crate::output;
 use crate::text::escape;
 
 pub(crate) fn run(args: &FlamegraphArgs) -> Result<Outcome, Failure> {
-    let profile = explain::make(&args.file, &explain::options(args.window)?)?;
+    let profile = explain::make(&args.file, &explain::options(args.window, &args.symbols)?)?;
     let lines = collapsed::lines(&profile, args.weight);
     if lines.is_empty() {
         let advice = "there is nothing of that weight in it. Choose another --weight.";

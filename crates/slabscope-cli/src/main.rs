@@ -17,6 +17,7 @@ mod output;
 mod progress;
 mod recover;
 mod report;
+mod symbols;
 mod text;
 mod verify;
 mod window;

@@ -12,7 +12,7 @@ use crate::module::Module;
 use crate::name::Name;
 
 /// Where to look, beside the usual places.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Directories with programs, libraries, and files of debug information.
     pub directories: Vec<PathBuf>,
@@ -56,6 +56,12 @@ impl Symbolizer {
     pub fn new(modules: Vec<Module>, options: Options) -> Symbolizer {
         let images = modules.iter().map(|_| None).collect();
         Symbolizer { modules, images, options, frames: HashMap::default() }
+    }
+
+    /// Adds a module, whose number is one more than the last one's.
+    pub fn add(&mut self, module: Module) {
+        self.modules.push(module);
+        self.images.push(None);
     }
 
     /// The modules.

@@ -43,6 +43,8 @@ pub(crate) struct Key {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub(crate) key: Key,
+    /// The group of the site; see [`crate::sites::Sites::group`].
+    pub(crate) group: SiteId,
     /// Those there as the part began.
     pub(crate) existed: Amount,
     pub(crate) allocated: Amount,
@@ -57,10 +59,11 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    fn new(key: Key, peak: u64) -> Cell {
+    fn new(key: Key, group: SiteId, peak: u64) -> Cell {
         let none = Amount::default();
         Cell {
             key,
+            group,
             existed: none,
             allocated: none,
             freed: none,
@@ -97,7 +100,7 @@ pub(crate) struct Cells {
 impl Cells {
     /// The number of a cell; there is one for each key from then on.
     #[inline]
-    pub(crate) fn number(&mut self, key: Key, peaks: u64) -> u32 {
+    pub(crate) fn number(&mut self, key: Key, group: SiteId, peaks: u64) -> u32 {
         if let Some((last, number)) = self.last
             && last == key
         {
@@ -106,7 +109,7 @@ impl Cells {
         let next = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         let number = *self.numbers.entry(key).or_insert_with(|| {
             // It had nothing at the peaks there were.
-            self.all.push(Cell::new(key, peaks));
+            self.all.push(Cell::new(key, group, peaks));
             next
         });
         self.last = Some((key, number));
@@ -124,7 +127,8 @@ impl Cells {
         for cell in &mut self.all {
             let live = cell.live;
             // The first peak is the live bytes at this moment, and has the number 0.
-            *cell = Cell { existed: live, live, at_peak: live, ..Cell::new(cell.key, 0) };
+            *cell =
+                Cell { existed: live, live, at_peak: live, ..Cell::new(cell.key, cell.group, 0) };
         }
     }
 }
@@ -137,8 +141,8 @@ mod tests {
     fn a_cell_has_what_was_live_at_the_peak() {
         let key = Key { site: SiteId(1), class: Class(2), owner: Owner::thread(3) };
         let mut cells = Cells::default();
-        let number = cells.number(key, 0);
-        assert_eq!(cells.number(key, 5), number);
+        let number = cells.number(key, key.site, 0);
+        assert_eq!(cells.number(key, key.site, 5), number);
         let cell = cells.get(number).unwrap();
         cell.settle(0);
         cell.live.add(8);
@@ -150,7 +154,7 @@ mod tests {
         cell.settle(1);
         cell.live.add(4);
         assert_eq!((cell.at_peak(1).bytes, cell.at_peak(2).bytes), (8, 4));
-        let late = cells.number(Key { site: SiteId(9), ..key }, 2);
+        let late = cells.number(Key { site: SiteId(9), ..key }, SiteId(9), 2);
         assert_eq!(cells.get(late).unwrap().at_peak(2), Amount::default());
     }
 }

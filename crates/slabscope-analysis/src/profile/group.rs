@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use serde::Serialize;
@@ -9,7 +10,8 @@ use slabscope_wire::size_class::SizeClass;
 
 use super::Profile;
 use super::cell::{Cell, Class};
-use crate::sites::{Frame, Site, SiteId};
+use crate::frame::Frame;
+use crate::sites::{Site, SiteId};
 use crate::threads::Owner;
 
 /// What is known of where something was allocated.
@@ -23,7 +25,7 @@ pub struct SiteLabel {
     #[serde(rename = "type")]
     pub type_name: Option<String>,
     /// The call stack, innermost first; empty where the trace has none.
-    pub stack: Vec<Frame>,
+    pub stack: Vec<Arc<Frame>>,
 }
 
 /// A size class.
@@ -69,14 +71,14 @@ impl Profile {
         sums
     }
 
-    /// Rows by site, those of the greatest weight first.
+    /// Rows by site, those of the greatest weight first. Sites with the same stack are one row.
     pub(crate) fn by_site<F: Default>(
         &self,
         add: impl FnMut(&mut F, usize, &Cell),
         weight: impl Fn(&F) -> u64,
     ) -> Vec<By<SiteLabel, F>> {
-        let sums = self.sums(|cell| cell.key.site, add);
-        sorted(sums, weight, |site| self.site_label(site))
+        let sums = self.sums(|cell| cell.group, add);
+        sorted(sums, weight, |group| self.group_label(group))
     }
 
     /// Rows by size class, those of the greatest weight first.
@@ -100,8 +102,17 @@ impl Profile {
     }
 
     pub(crate) fn site_label(&self, id: SiteId) -> SiteLabel {
-        let site = self.sites.get(id.0 as usize);
-        site.map_or_else(SiteLabel::default, |site| SiteLabel::new(site, &self.frames))
+        let Some(site) = self.sites.all().get(id.0 as usize) else { return SiteLabel::default() };
+        SiteLabel::new(site, self.named.stack(self.sites.stacks(), site.stack))
+    }
+
+    /// The label of the sites with the same stack as this one, which is the first of them.
+    fn group_label(&self, first: SiteId) -> SiteLabel {
+        let mut label = self.site_label(first);
+        if self.mixed.contains(&first) {
+            (label.size, label.align) = (None, None);
+        }
+        label
     }
 
     pub(crate) fn thread_label(&self, owner: Owner) -> ThreadLabel {
@@ -113,14 +124,10 @@ impl Profile {
 }
 
 impl SiteLabel {
-    pub(crate) fn new(site: &Site, frames: &[Frame]) -> SiteLabel {
-        let frame = |&frame: &u32| frames.get(frame as usize).cloned();
-        SiteLabel {
-            size: site.size,
-            align: site.align,
-            type_name: site.type_name.clone(),
-            stack: site.stack.iter().filter_map(frame).collect(),
-        }
+    /// The label of a site whose stack is this one.
+    pub(crate) fn new(site: &Site, stack: Vec<Arc<Frame>>) -> SiteLabel {
+        let type_name = site.type_name.clone();
+        SiteLabel { size: site.size, align: site.align, type_name, stack }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::heap::{In, Listener, Out, Place};
 use crate::moment::Clock;
 use crate::replay::{Lens, Now};
 use crate::report::Amount;
-use crate::sites::Sites;
+use crate::sites::{SiteId, Sites};
 use crate::threads::Owner;
 
 /// What is known of an object while it lives.
@@ -48,7 +48,7 @@ impl Tag {
     }
 }
 
-/// What is kept of each site beside its cells.
+/// What is kept of each group of sites beside its cells.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SiteTrack {
     live_bytes: u64,
@@ -62,8 +62,10 @@ pub(crate) struct SiteTrack {
 pub(crate) struct Ledger {
     rule: Temporary,
     now: Now,
+    /// The group of the site of this event.
+    group: SiteId,
     pub(crate) cells: Cells,
-    /// By site number.
+    /// By the number of the group's first site.
     pub(crate) sites: Vec<SiteTrack>,
     /// What one thread freed of what another, or itself, had allocated.
     pub(crate) pairs: HashMap<(Owner, Owner), Amount, RandomState>,
@@ -88,6 +90,7 @@ impl Ledger {
         Ledger {
             rule,
             now: Now::default(),
+            group: SiteId::UNKNOWN,
             cells: Cells::default(),
             sites: Vec::new(),
             pairs: HashMap::default(),
@@ -143,8 +146,9 @@ impl Ledger {
 
 impl Lens for Ledger {
     #[inline]
-    fn event(&mut self, now: Now, _: &Sites) {
+    fn event(&mut self, now: Now, sites: &Sites) {
         self.now = now;
+        self.group = sites.group(now.site);
         if matches!(now.what, AllocFree::HeapObjectAlloc { .. } | AllocFree::HeapObjectFree { .. })
         {
             let events = self.events().wrapping_add(1);
@@ -186,7 +190,7 @@ impl Listener for Ledger {
             In::Allocated => (self.now.owner, self.now.time),
         };
         let key = Key { site: self.now.site, class: Class::of(place), owner };
-        let number = self.cells.number(key, self.peaks);
+        let number = self.cells.number(key, self.group, self.peaks);
         let peaks = self.peaks;
         if let Some(cell) = self.cells.get(number) {
             cell.settle(peaks);
@@ -196,7 +200,7 @@ impl Listener for Ledger {
             }
             cell.live.add(place.bytes);
         }
-        let site = self.site(key.site.0);
+        let site = self.site(self.group.0);
         site.live_bytes = site.live_bytes.saturating_add(place.bytes);
         site.max_bytes = site.max_bytes.max(site.live_bytes);
         self.live.add(place.bytes);
@@ -213,11 +217,11 @@ impl Listener for Ledger {
         let Some(cell) = self.cells.get(tag.cell.get() - 1) else { return };
         cell.settle(peaks);
         cell.live.sub(place.bytes);
-        let key = cell.key;
+        let (key, group) = (cell.key, cell.group);
         self.live.sub(place.bytes);
         self.live_changed();
         let lifetime = tag.born().map(|born| self.now.time.since(born).max(0) as u64);
-        let site = self.site(key.site.0);
+        let site = self.site(group.0);
         site.live_bytes = site.live_bytes.saturating_sub(place.bytes);
         if how == Out::Vanished {
             return self.vanished.add(place.bytes);

@@ -47,7 +47,7 @@ impl Profile {
             sum.temporary.plus(cell.temporary);
             sum.live.plus(cell.live);
             sum.at_peak.plus(self.at_peak(cell));
-            let SiteId(number) = cell.key.site;
+            let SiteId(number) = cell.group;
             if let Some(track) = self.tracks.get(number as usize) {
                 sum.max_bytes = track.max_bytes;
                 sum.lifetime = track.lifetimes.summary();

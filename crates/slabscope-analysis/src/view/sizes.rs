@@ -48,7 +48,7 @@ impl Profile {
         let mut sizes = BTreeMap::<u64, Amount>::new();
         let mut slots = BTreeMap::<Class, Amount>::new();
         for cell in self.cells.iter().filter(|cell| cell.allocated.objects > 0) {
-            let size = self.sites.get(cell.key.site.0 as usize).and_then(|site| site.size);
+            let size = self.sites.get(cell.key.site).size;
             let sum = match size {
                 Some(size) => sizes.entry(size).or_default(),
                 None => slots.entry(cell.key.class).or_default(),

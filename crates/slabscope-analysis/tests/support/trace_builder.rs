@@ -2,6 +2,7 @@
 //!
 //! Times are nanoseconds. Counts of the heap's events are kept, so that a test can close its trace
 //! with what is true or with what is not.
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use slabscope_wire::alloc_free::{self, EndReason, KINDCLASS_NOT_OBJECTS, data};
 use slabscope_wire::event::id;
@@ -68,6 +69,33 @@ impl TraceBuilder {
             text(&mut rest, value);
         }
         self.side(data::BUILD, &rest)
+    }
+
+    /// Sites: number, size and innermost frame.
+    pub(crate) fn sites_at(&mut self, sites: &[(u64, u64, u64)]) -> &mut Self {
+        let mut rest = Vec::new();
+        for &(site, size, frame) in sites {
+            numbers(&mut rest, &[site, size, 8, frame]);
+        }
+        self.side(data::SITES, &rest)
+    }
+
+    /// Frames: number, parent and address.
+    pub(crate) fn frames(&mut self, frames: &[(u64, u64, u64)]) -> &mut Self {
+        let mut rest = Vec::new();
+        for &(id, parent, address) in frames {
+            numbers(&mut rest, &[id, parent, 0, address]);
+        }
+        self.side(data::FRAMES, &rest)
+    }
+
+    /// A module that is there all the time: its addresses, its bias, its file.
+    pub(crate) fn module(&mut self, addresses: [u64; 2], bias: u64, path: &str) -> &mut Self {
+        let mut rest = Vec::new();
+        numbers(&mut rest, &[1, addresses[0], addresses[1], bias, 0, 0]);
+        text(&mut rest, "");
+        text(&mut rest, path);
+        self.side(data::MODULES, &rest)
     }
 
     /// Sites: number and size.

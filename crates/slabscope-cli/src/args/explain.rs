@@ -7,6 +7,7 @@ use clap_complete::Shell;
 
 use super::explain_help as help;
 use crate::export;
+use crate::symbols::SymbolArgs;
 use crate::window::{self, WindowArgs};
 
 /// Commands that answer one question each.
@@ -58,6 +59,8 @@ pub(crate) struct TraceArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
+    pub(crate) symbols: SymbolArgs,
+    #[command(flatten)]
     pub(crate) window: WindowArgs,
 }
 
@@ -102,6 +105,8 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
+    pub(crate) symbols: SymbolArgs,
+    #[command(flatten)]
     pub(crate) window: WindowArgs,
 }
 
@@ -132,6 +137,8 @@ pub(crate) struct FlamegraphArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) symbols: SymbolArgs,
+    #[command(flatten)]
     pub(crate) window: WindowArgs,
 }
 
@@ -148,6 +155,8 @@ pub(crate) struct ExportArgs {
     /// Write to this file, not to standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) symbols: SymbolArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
 }

@@ -62,7 +62,7 @@ pub(super) fn frames(folded: &Folded) -> Vec<String> {
         let thread = format!("thread {}", label::thread(&folded.thread));
         return vec![asked, label::slot(&folded.class), thread];
     }
-    let functions = site.stack.iter().rev().map(|frame| match frame.function.as_str() {
+    let functions = site.stack.iter().rev().map(|frame| match &*frame.function {
         "" => "[no name]".to_owned(),
         function => function.to_owned(),
     });
@@ -77,11 +77,14 @@ fn plain(frame: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
     use slabscope_analysis::{Amount, ClassLabel, Frame, SiteLabel, ThreadLabel};
 
     #[test]
     fn frames_go_from_the_outermost_in() {
-        let frame = |function: &str| Frame { function: function.to_owned(), ..Frame::default() };
+        let frame =
+            |function: &str| Arc::new(Frame { function: function.into(), ..Frame::default() });
         let mut folded = Folded {
             site: SiteLabel { size: Some(40), align: Some(8), ..SiteLabel::default() },
             class: ClassLabel { class: Some(5), slot_bytes: Some(48) },

@@ -22,7 +22,8 @@ impl Export for JsonLines {
         let path = source.path;
         let bytes = open::trace(path)?;
         let mut written = Ok(());
-        let read = each_object(&bytes, source.options.window, &mut |event| {
+        let symbols = source.options.symbols.clone();
+        let read = each_object(&bytes, source.options.window, symbols, &mut |event| {
             written = json::line(&event, out);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });

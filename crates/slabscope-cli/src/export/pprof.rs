@@ -123,7 +123,7 @@ impl Tables {
             // The thread is a label, and need not be a frame.
             let asked = label::asked(&folded.site).unwrap_or_else(|| "not known".to_owned());
             let names = [asked, label::slot(&folded.class)];
-            let named = |function: String| Frame { function, ..Frame::default() };
+            let named = |function: String| Frame { function: function.into(), ..Frame::default() };
             names.map(|name| self.location(&named(name))).to_vec()
         } else {
             stack.iter().map(|frame| self.location(frame)).collect()
@@ -166,11 +166,13 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
     use slabscope_analysis::{Amount, ClassLabel, SiteLabel, ThreadLabel};
 
     fn folded(stack: &[&str], bytes: u64) -> Folded {
-        let frame = |&function: &&str| Frame { function: function.to_owned(), ..Frame::default() };
-        let stack = stack.iter().map(frame).collect();
+        let frame = |&function: &&str| Frame { function: function.into(), ..Frame::default() };
+        let stack = stack.iter().map(|function| Arc::new(frame(function))).collect();
         let amount = Amount { objects: 1, bytes };
         Folded {
             site: SiteLabel { size: Some(40), align: Some(8), stack, ..SiteLabel::default() },

@@ -6,7 +6,7 @@ use super::{bytes, count};
 
 /// A site in one line: the innermost function, the type, or what was asked for.
 pub(crate) fn site(site: &SiteLabel) -> String {
-    let function = site.stack.iter().map(|frame| frame.function.as_str());
+    let function = site.stack.iter().map(|frame| &*frame.function);
     let asked = asked(site);
     match function.into_iter().find(|function| !function.is_empty()) {
         Some(function) => match asked {
@@ -60,6 +60,8 @@ pub(crate) fn slot(class: &ClassLabel) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
     use slabscope_analysis::Frame;
 
     #[test]
@@ -71,7 +73,8 @@ mod tests {
         assert_eq!(site(&label), "4,096 B, align 8");
         label.type_name = Some("Order".to_owned());
         assert_eq!(site(&label), "Order, 4,096 B, align 8");
-        let frame = |function: &str| Frame { function: function.to_owned(), ..Frame::default() };
+        let frame =
+            |function: &str| Arc::new(Frame { function: function.into(), ..Frame::default() });
         label.stack = vec![frame(""), frame("app::parse"), frame("main")];
         assert_eq!(site(&label), "Order, 4,096 B, align 8 in app::parse");
         let label = SiteLabel { stack: label.stack, ..SiteLabel::default() };

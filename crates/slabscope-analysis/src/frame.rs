@@ -1,0 +1,69 @@
+//! One level of a call stack, as people see it.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+/// One level of a call stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Frame {
+    /// The function.
+    pub function: Arc<str>,
+    /// The source file.
+    pub file: Arc<str>,
+    /// The line in that file.
+    pub line: u64,
+}
+
+/// What stands in the paths of sources that came with the compiler or were downloaded.
+const FOREIGN: [&str; 5] =
+    ["/rustc/", "/rust/deps/", "/lib/rustlib/", "/registry/src/", "/git/checkouts/"];
+
+impl Frame {
+    /// Whether its source is the program's own, and not of the standard library or a downloaded
+    /// crate. Where the file is not known, it is not.
+    pub fn is_own(&self) -> bool {
+        !self.file.is_empty() && !FOREIGN.iter().any(|part| self.file.contains(part))
+    }
+
+    /// Whether it is a part of allocating itself: the way from `alloc` to the heap.
+    pub(crate) fn is_allocator(&self) -> bool {
+        let function = self.function.trim_start_matches('<');
+        let places = [
+            "slabscope::",
+            "slabscope_heap::",
+            "slabscope_record::",
+            "slabscope_os::",
+            "__rustc::",
+            "__rust_",
+            "alloc::alloc::",
+        ];
+        places.iter().any(|place| function.starts_with(place))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_sources_lie_outside_of_what_was_downloaded() {
+        let frame = |file: &str| Frame { file: file.into(), ..Frame::default() };
+        assert!(frame("/home/me/app/src/main.rs").is_own());
+        assert!(frame("crates/app/src/main.rs").is_own());
+        let registry = "/root/.cargo/registry/src/index.crates.io-1949/syn-3.0.1/src/lib.rs";
+        for file in ["", "/rustc/5980/library/alloc/src/alloc.rs", registry] {
+            assert!(!frame(file).is_own(), "{file}");
+        }
+    }
+
+    #[test]
+    fn the_way_to_the_heap_is_no_part_of_the_program() {
+        let frame = |function: &str| Frame { function: function.into(), ..Frame::default() };
+        assert!(frame("<slabscope::Slabscope as core::alloc::GlobalAlloc>::alloc").is_allocator());
+        assert!(frame("__rustc::__rust_alloc").is_allocator());
+        assert!(frame("alloc::alloc::alloc").is_allocator());
+        assert!(!frame("alloc::vec::push").is_allocator());
+        assert!(!frame("slabscope_demo::items::find").is_allocator());
+    }
+}

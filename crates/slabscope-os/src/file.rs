@@ -116,6 +116,17 @@ impl File {
         }
     }
 
+    /// Its length, and what it takes of the disk, in bytes.
+    pub fn sizes(self) -> Option<(u64, u64)> {
+        let _errno = ErrnoGuard::new();
+        let mut status = MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the call fills the structure, or fails and it is not read.
+        let status = unsafe {
+            (libc::fstat(self.0, status.as_mut_ptr()) == 0).then(|| status.assume_init())?
+        };
+        Some((status.st_size.unsigned_abs(), status.st_blocks.unsigned_abs() * 512))
+    }
+
     /// Makes the file at least `from + len` bytes long, and sees to it that the last `len` of them
     /// can be written through a mapping: the disk has room for them.
     ///

@@ -101,6 +101,26 @@ pub unsafe fn empty_in_children(address: NonNull<u8>, len: usize) -> bool {
     unsafe { libc::madvise(address.as_ptr().cast(), len, libc::MADV_WIPEONFORK) == 0 }
 }
 
+/// How many bytes of a range have memory behind them, in whole kernel pages; 0 where nothing is mapped.
+pub fn resident(address: NonNull<u8>, len: usize) -> usize {
+    const PAGES: usize = 4096;
+    let _errno = ErrnoGuard::new();
+    let mut pages = [0_u8; PAGES];
+    let (mut at, mut resident) = (0, 0);
+    while at < len {
+        let part = (len - at).min(PAGES * crate::KERNEL_PAGE);
+        let start = address.as_ptr().wrapping_add(at).cast();
+        // SAFETY: the kernel reads no memory of the range, and writes a byte for each of its pages.
+        if unsafe { libc::mincore(start, part, pages.as_mut_ptr()) } == 0 {
+            let count = part.div_ceil(crate::KERNEL_PAGE);
+            let there = pages.iter().take(count).filter(|&&page| page & 1 == 1);
+            resident += there.count() * crate::KERNEL_PAGE;
+        }
+        at += part;
+    }
+    resident
+}
+
 /// Ends a mapping.
 ///
 /// # Safety

@@ -18,6 +18,7 @@ pub mod encode;
 pub mod generation;
 mod live;
 pub mod mapped;
+mod memory;
 pub mod output;
 mod policy;
 pub mod ring;
@@ -31,6 +32,7 @@ pub mod thread_table;
 
 pub use counts::{EventKind, KINDS};
 pub use emit::Emitter;
+pub use memory::{Extent, LiveFile, RecorderMemory};
 pub use policy::{Overflow, Policy};
 pub use running::Running;
 pub use session::{Config, Session, StartError, Summary};

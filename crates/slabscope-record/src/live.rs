@@ -14,6 +14,7 @@ use slabscope_wire::live::{self, checkpoint, header, state};
 
 use crate::clock::Anchor;
 use crate::mapped::{Mapped, Region};
+use crate::memory::{Extent, LiveFile};
 use crate::output::{CHUNK, Tally};
 use crate::ring::CAPACITY;
 use crate::site::SLOTS;
@@ -254,6 +255,22 @@ impl Live {
         let words = current.and_then(|current| self.checkpoints.get(current as usize));
         let events = words.and_then(|words| words.get(checkpoint::EVENTS..checkpoint::RINGS));
         events.unwrap_or_default().iter().map(|word| word.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Memory of rings, of tables, and of the bytes on their way into the trace file.
+    pub(crate) fn extents(&self) -> [Extent; 3] {
+        let layout = &self.layout;
+        let rings_end = layout.words + self.words().map_or(0, |words| size_of_val(&*words));
+        let rings = self.region.extent(layout.heads..rings_end);
+        let chunk = self.region.extent(layout.chunk..layout.chunk + CHUNK);
+        let all = self.region.extent(0..layout.len);
+        [rings, all.without(rings).without(chunk), chunk]
+    }
+
+    /// The file, if there is one.
+    pub(crate) fn file_sizes(&self) -> Option<LiveFile> {
+        let (apparent, allocated) = self.file.as_ref()?.file.sizes()?;
+        Some(LiveFile { apparent, allocated })
     }
 
     /// From now on there is nothing to recover.

@@ -1,10 +1,12 @@
 //! Slices in mappings of their own: the recorder's only memory.
 
-use core::ops::Deref;
+use core::ops::{Deref, Range};
 use core::ptr::NonNull;
 
 use slabscope_os::file::File;
 use slabscope_os::map;
+
+use crate::memory::{self, Extent};
 
 /// Types that are valid when all their bytes are zero, and that many threads may share.
 ///
@@ -41,7 +43,10 @@ impl<T: Zeroed> Mapped<T> {
     pub fn new(len: usize) -> Option<Self> {
         let bytes = len.checked_mul(size_of::<T>())?;
         const { assert!(align_of::<T>() <= slabscope_os::KERNEL_PAGE) };
-        Some(Mapped { start: map::zeroed(bytes.max(1))?.cast(), len, owned: true })
+        let start = map::zeroed(bytes.max(1))?;
+        let at = start.addr().get();
+        memory::enter(at..at + bytes.max(1));
+        Some(Mapped { start: start.cast(), len, owned: true })
     }
 
     /// Where the first value lies.
@@ -70,6 +75,7 @@ impl<T: Zeroed> Drop for Mapped<T> {
         if !self.owned {
             return;
         }
+        memory::leave(self.start.addr().get());
         // SAFETY: the mapping is ours, and all borrows of it have ended with `self`.
         unsafe { map::unmap(self.start.cast(), (self.len * size_of::<T>()).max(1)) };
     }
@@ -111,6 +117,16 @@ impl Region {
         // SAFETY: `at` lies in the mapping, by the check above.
         let start = unsafe { self.start.add(at) };
         Some(Mapped { start: start.cast(), len, owned: false })
+    }
+}
+
+impl Region {
+    /// The addresses and memory of a part, in bytes from the start.
+    pub(crate) fn extent(&self, part: Range<usize>) -> Extent {
+        let end = part.end.min(self.len);
+        // SAFETY: a part begins inside the region, or is empty at its end.
+        let start = unsafe { self.start.add(part.start.min(end)) };
+        Extent::of(start, end.saturating_sub(part.start))
     }
 }
 

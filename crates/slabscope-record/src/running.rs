@@ -11,6 +11,7 @@ use slabscope_wire::alloc_free::EndReason;
 
 use crate::counts::KINDS;
 use crate::drain;
+use crate::memory::{self, Extent, RecorderMemory};
 use crate::session::{Config, STACK_LEN, Session, StartError, Summary};
 use crate::signal::Signal;
 
@@ -61,6 +62,21 @@ impl Running {
     /// The session, for as long as [`Running::finish`] was not called.
     pub fn session(&self) -> NonNull<Session> {
         self.session
+    }
+
+    /// What memory the recorder has.
+    pub fn memory(&self) -> RecorderMemory {
+        // SAFETY: the session lives: nobody has called `finish`, which takes `self`.
+        let session = unsafe { self.session.as_ref() };
+        let [rings, tables, chunk] = session.live().extents();
+        let stack = Extent::of(session.stack, STACK_LEN);
+        let own = Extent::of(self.session.cast(), size_of::<Session>());
+        RecorderMemory {
+            rings,
+            tables: tables.and(own),
+            drainer: chunk.and(stack).and(memory::known()),
+            live_file: session.live().file_sizes(),
+        }
     }
 
     /// In a forked child: closes the file, which the parent goes on writing. The memory stays, a copy

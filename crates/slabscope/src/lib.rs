@@ -46,7 +46,7 @@ mod watch;
 use slabscope_heap::Heap;
 
 pub use global_alloc::Slabscope;
-pub use stats::{ClassUsage, Stats, stats};
+pub use stats::{ClassUsage, Extent, LiveFile, RecorderMemory, Stats, stats};
 
 /// The one heap of the program.
 pub(crate) static HEAP: Heap = Heap::new();

@@ -8,7 +8,9 @@ use core::time::Duration;
 
 use slabscope_os::cpu;
 use slabscope_os::lock::{Guard, Lock};
-use slabscope_record::{Config, Emitter, EndReason, Policy, Session, Signal, StartError, Summary};
+use slabscope_record::{
+    Config, Emitter, EndReason, Policy, RecorderMemory, Session, Signal, StartError, Summary,
+};
 use slabscope_wire::alloc_free::{STACK_ALIGN, stack_order};
 
 use crate::tls::{Thread, TraceNumber};
@@ -122,6 +124,13 @@ fn lock_for_exit() -> Option<Guard<'static, Option<Running>>> {
         cpu::give_way();
     }
     None
+}
+
+/// What memory the recorder has, if it makes a trace.
+pub(crate) fn memory() -> Option<RecorderMemory> {
+    let mut running = RUNNING.lock();
+    forget_if_inherited(&mut running);
+    running.as_ref().map(Running::memory)
 }
 
 /// Whether a trace is running.

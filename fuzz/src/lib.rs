@@ -1,11 +1,10 @@
 //! What the fuzz targets do with their bytes. The tests of slabscope-trace do the same with the
 //! files in `corpus`, and with real traces that were changed.
 
-use std::num::NonZero;
-
 use slabscope_trace::alloc_free::{GenerationData, ProblemKind};
 use slabscope_trace::{
-    Error, Event, Experiment, ExperimentalBatch, ExperimentalData, Reader, Run, ThreadId, dump,
+    Error, Event, Experiment, ExperimentalBatch, ExperimentalData, Open, Reader, Run, ThreadId,
+    dump,
 };
 
 /// Reads a trace in every way there is: none may panic or go on for ever, an error must be the end
@@ -18,8 +17,10 @@ pub fn events(bytes: &[u8]) {
     let (lines, error) = one_by_one(reader, bytes.len());
     let reader = Reader::new(bytes).expect("it was read before");
     assert_eq!(in_runs(reader), (lines.clone(), error), "runs differ");
-    let ahead = Reader::ahead(bytes, NonZero::<usize>::MIN, in_runs);
-    assert_eq!(ahead.expect("it was read before"), (lines, error), "reading ahead differs");
+    let ahead = Open::bytes(bytes).expect("it was read before").ahead(in_runs);
+    assert_eq!(ahead, (lines.clone(), error), "reading ahead differs");
+    let streamed = Open::stream(bytes).expect("it was read before").here();
+    assert_eq!(in_runs(streamed), (lines, error), "reading a stream differs");
 }
 
 /// All events as lines, and how reading ended.

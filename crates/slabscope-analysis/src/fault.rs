@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use slabscope_trace::Time;
 
-use crate::moment::Moment;
+use crate::moment::{Clock, Moment};
+use crate::replay::event_name;
+use crate::serde_time;
 
 /// How an event contradicts those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -108,25 +111,60 @@ pub struct Example {
 /// How many examples of each kind are kept.
 const EXAMPLES: usize = 5;
 
-/// Faults as they are found.
-#[derive(Debug, Default)]
-pub(crate) struct Faults([(u64, Vec<Example>); FaultKind::ALL.len()]);
+/// A fault as it is found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Found {
+    #[serde(with = "serde_time")]
+    pub(crate) time: Time,
+    pub(crate) thread: i64,
+    /// What its event names.
+    pub(crate) id: u64,
+    /// Which of the nine kinds of events it is.
+    pub(crate) event: u8,
+}
+
+/// All faults so far: for each kind how many, and the first few.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Faults([(u64, Vec<Found>); FaultKind::ALL.len()]);
 
 impl Faults {
-    /// Counts one; `example` is asked for the first few.
-    pub(crate) fn add(&mut self, kind: FaultKind, example: impl FnOnce() -> Example) {
-        let (count, examples) = &mut self.0[kind as usize];
+    /// Counts one.
+    pub(crate) fn add(&mut self, kind: FaultKind, found: Found) {
+        let (count, first) = &mut self.0[kind as usize];
         *count += 1;
-        if examples.len() < EXAMPLES {
-            examples.push(example());
+        if first.len() < EXAMPLES {
+            first.push(found);
         }
     }
 
+    /// Takes in those that follow.
+    pub(crate) fn append(&mut self, next: &Faults) {
+        for ((count, first), (more, found)) in self.0.iter_mut().zip(&next.0) {
+            *count += more;
+            first.extend(found.iter().take(EXAMPLES - first.len().min(EXAMPLES)));
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.iter().map(|(count, _)| count).sum()
+    }
+
     /// The kinds there were.
-    pub(crate) fn into_rows(self) -> Vec<FaultRow> {
-        let rows = FaultKind::ALL.into_iter().zip(self.0);
+    pub(crate) fn rows(&self, clock: &Clock) -> Vec<FaultRow> {
+        let example = |found: &Found| Example {
+            at: clock.moment(found.time),
+            thread: found.thread,
+            id: found.id,
+            event: event_name(found.event),
+        };
+        let rows = FaultKind::ALL.into_iter().zip(&self.0);
         rows.filter(|(_, (count, _))| *count > 0)
-            .map(|(kind, (count, examples))| FaultRow { kind, count, examples })
+            .map(|(kind, (count, first))| FaultRow {
+                kind,
+                count: *count,
+                examples: first.iter().map(example).collect(),
+            })
             .collect()
     }
 }

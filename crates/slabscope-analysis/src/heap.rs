@@ -4,7 +4,9 @@
 //! an address behind it. The model takes every event, also those that cannot have happened: it
 //! reports a fault, and then goes on from what the newest event says.
 
+mod class;
 mod page_map;
+mod pool;
 mod slots;
 mod span;
 mod span_table;
@@ -15,9 +17,12 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use slabscope_trace::alloc_free::AllocFree;
 use slabscope_wire::alloc_free::stack_size;
+use slabscope_wire::size_class::{self, SizeClass};
 
 use crate::fault::FaultKind;
+pub(crate) use class::Class;
 pub(crate) use span::{Span, SpanKind};
+pub(crate) use span_table::SpanView;
 pub(crate) use units::Units;
 
 use span_table::SpanTable;
@@ -43,8 +48,8 @@ pub(crate) enum Out {
 /// Where an object lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The kind of its span; `None` when it lies in no slot.
-    pub(crate) kind: Option<SpanKind>,
+    /// The size class of its span.
+    pub(crate) class: Class,
     /// Bytes of its slot; 0 when it lies in none.
     pub(crate) bytes: u64,
 }
@@ -95,7 +100,7 @@ impl<T: Copy> Heap<T> {
         Heap {
             units,
             shares_slots,
-            spans: SpanTable::default(),
+            spans: SpanTable::new(units),
             strays: HashMap::default(),
             stacks: HashMap::default(),
         }
@@ -125,7 +130,7 @@ impl<T: Copy> Heap<T> {
     }
 
     /// All spans, in no order.
-    pub(crate) fn spans(&self) -> impl Iterator<Item = &Span<T>> {
+    pub(crate) fn spans(&self) -> impl Iterator<Item = SpanView<'_, T>> {
         self.spans.iter()
     }
 
@@ -134,9 +139,20 @@ impl<T: Copy> Heap<T> {
         self.strays.values().copied()
     }
 
+    #[inline]
     fn object_in(&mut self, id: u64, how: In, to: &mut impl Listener<Tag = T>) {
-        let page = self.units.page_of(id);
-        let Some(span) = self.spans.at_page(page) else {
+        match self.spans.quick(id) {
+            Some(quick) if quick.slot.is_none() => {
+                *quick.slot = Some(to.object_in(PLACES[usize::from(quick.class)], how));
+            }
+            _ => self.object_in_anywhere(id, how, to),
+        }
+    }
+
+    #[inline(never)]
+    fn object_in_anywhere(&mut self, id: u64, how: In, to: &mut impl Listener<Tag = T>) {
+        let found = self.spans.at_page(self.units.page_of(id));
+        let Some((number, span)) = found.and_then(|at| Some((at, self.spans.get(at)?))) else {
             to.fault(FaultKind::ObjectInNoSpan, id);
             return self.stray_in(id, how, to);
         };
@@ -149,19 +165,18 @@ impl<T: Copy> Heap<T> {
             }
             return self.stray_in(id, how, to);
         };
-        let place = place(span);
-        if let Some(old) = span.slots.get(slot) {
-            if how == In::Allocated && span.is_tiny && self.shares_slots {
+        let (place, is_tiny) = (place(span), span.is_tiny);
+        if let Some(old) = self.spans.object(number, slot) {
+            if how == In::Allocated && is_tiny && self.shares_slots {
                 return to.object_shares();
             }
             if !replaces(id, how, to) {
                 return;
             }
-            span.live -= 1;
             to.object_out(place, old, Out::Vanished);
         }
-        span.slots.put(slot, to.object_in(place, how));
-        span.live += 1;
+        let tag = to.object_in(place, how);
+        self.spans.put(number, slot, tag);
     }
 
     fn stray_in(&mut self, id: u64, how: In, to: &mut impl Listener<Tag = T>) {
@@ -174,13 +189,26 @@ impl<T: Copy> Heap<T> {
         self.strays.insert(id, to.object_in(NOWHERE, how));
     }
 
+    #[inline]
     fn object_out(&mut self, id: u64, to: &mut impl Listener<Tag = T>) {
-        if let Some(span) = self.spans.at_page(self.units.page_of(id))
-            && let Some(slot) = span.slot_at(self.units.bytes_from(span.start, id))
-            && let Some(tag) = span.slots.take(slot)
+        if let Some(quick) = self.spans.quick(id)
+            && let Some(tag) = quick.slot.take()
         {
-            span.live -= 1;
-            return to.object_out(place(span), tag, Out::Freed);
+            return to.object_out(PLACES[usize::from(quick.class)], tag, Out::Freed);
+        }
+        self.object_out_anywhere(id, to);
+    }
+
+    #[inline(never)]
+    fn object_out_anywhere(&mut self, id: u64, to: &mut impl Listener<Tag = T>) {
+        if let Some(number) = self.spans.at_page(self.units.page_of(id))
+            && let Some(span) = self.spans.get(number)
+            && let Some(slot) = span.slot_at(self.units.bytes_from(span.start, id))
+        {
+            let place = place(span);
+            if let Some(tag) = self.spans.take(number, slot) {
+                return to.object_out(place, tag, Out::Freed);
+            }
         }
         match self.strays.remove(&id) {
             Some(tag) => to.object_out(NOWHERE, tag, Out::Freed),
@@ -202,7 +230,7 @@ impl<T: Copy> Heap<T> {
         if span.kind == SpanKind::Unknown {
             to.fault(FaultKind::SpanOfUnknownClass, start);
         }
-        if let Some(old) = self.spans.at_page(start)
+        if let Some(old) = self.spans.at_page(start).and_then(|number| self.spans.get(number))
             && how == In::Existed
             && (old.start, old.pages, old.kind) == (start, pages, span.kind)
         {
@@ -225,16 +253,14 @@ impl<T: Copy> Heap<T> {
 
     /// Removes the span that begins at this page; returns whether there was one.
     fn remove_span(&mut self, start: u64, how: Out, to: &mut impl Listener<Tag = T>) -> bool {
-        let Some(span) = self.spans.remove(start) else {
+        let Some((span, objects)) = self.spans.remove(start) else {
             return false;
         };
-        if span.live > 0 {
-            if how == Out::Freed {
-                to.fault(FaultKind::SpanFreeWithObjects, start);
-            }
-            for tag in span.slots.tags() {
-                to.object_out(place(&span), tag, Out::Vanished);
-            }
+        if how == Out::Freed && !objects.is_empty() {
+            to.fault(FaultKind::SpanFreeWithObjects, start);
+        }
+        for tag in objects {
+            to.object_out(place(&span), tag, Out::Vanished);
         }
         to.span_out(span.pages, how);
         true
@@ -264,11 +290,24 @@ fn replaces<T>(id: u64, how: In, to: &mut impl Listener<Tag = T>) -> bool {
     how == In::Allocated
 }
 
-const NOWHERE: Place = Place { kind: None, bytes: 0 };
+const NOWHERE: Place = Place { class: Class::NONE, bytes: 0 };
+
+/// Where objects of a size class lie, by its number.
+static PLACES: [Place; size_class::COUNT] = {
+    let mut places = [NOWHERE; size_class::COUNT];
+    let mut class = 1;
+    while class < places.len() {
+        if let Some(size) = SizeClass::new(class as u8) {
+            places[class] = Place { class: Class(class as u8), bytes: size.slot_size() as u64 };
+        }
+        class += 1;
+    }
+    places
+};
 
 /// Where the objects of a span lie.
 pub(crate) fn place<T>(span: &Span<T>) -> Place {
-    Place { kind: Some(span.kind), bytes: span.slot_bytes }
+    Place { class: Class::of(span.kind), bytes: span.slot_bytes }
 }
 
 #[cfg(test)]

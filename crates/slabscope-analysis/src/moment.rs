@@ -1,10 +1,10 @@
 //! Moments of a trace: since its start, and by the wall clock.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use slabscope_trace::{ClockSnapshot, Time};
 
 /// A moment of the traced run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment {
     /// Nanoseconds since the trace's start.
     pub since_start_ns: i64,

@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 use slabscope_trace::Time;
-use slabscope_trace::alloc_free::AllocFree;
 
 use crate::error::AnalyzeError;
 use crate::fault::FaultKind;
@@ -12,7 +11,7 @@ use crate::heap::{In, Listener, Out, Place};
 use crate::moment::Clock;
 use crate::names::Names;
 use crate::profile::SiteLabel;
-use crate::replay::{Lens, Now, replay};
+use crate::replay::{Lens, Now, is_of_object, replay};
 use crate::report::ReadError;
 use crate::sites::{SiteId, Sites};
 use crate::window::Window;
@@ -110,19 +109,16 @@ impl Teller<'_> {
     }
 
     fn object(&mut self, event: &'static str, place: Place, tag: Tag, lifetime_ns: Option<i64>) {
-        let object = match self.now.what {
-            AllocFree::HeapObject { id, .. }
-            | AllocFree::HeapObjectAlloc { id, .. }
-            | AllocFree::HeapObjectFree { id } => id,
-            // It went with its span, and which it was nobody says.
-            _ => return,
-        };
         let now = self.now;
+        if !is_of_object(now.kind) {
+            // It went with its span, and which it was nobody says.
+            return;
+        }
         self.tell(ObjectEvent::Object(ObjectRow {
             event,
             t_ns: now.time.since(self.start.unwrap_or(now.time)),
             thread: now.thread,
-            object,
+            object: now.id,
             slot_bytes: place.bytes,
             site: tag.site.0,
             lifetime_ns,
@@ -131,8 +127,8 @@ impl Teller<'_> {
 }
 
 impl Lens for Teller<'_> {
-    fn event(&mut self, now: Now, sites: &Sites) {
-        self.now = now;
+    fn event(&mut self, now: &Now, sites: &Sites) {
+        self.now = *now;
         let index = now.site.0 as usize;
         if now.site == SiteId::UNKNOWN || !self.is_in {
             return;

@@ -4,12 +4,17 @@
 //! [`Profile::sizes`], [`Profile::sites`], [`Profile::threads`], [`Profile::spans`],
 //! [`Profile::stacks`], and [`crate::Diff`] for two of them.
 
+mod books;
 mod cell;
 mod census;
 mod group;
 mod ledger;
 mod lifetimes;
+mod numbers;
+mod spans;
+mod stacks;
 mod survivors;
+mod tag;
 mod timeline;
 
 pub use census::{ClassSpans, Pinned, STRETCHES};
@@ -18,23 +23,28 @@ pub use lifetimes::Lifetime;
 pub use survivors::{AGES, Ages};
 pub use timeline::Point;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 use serde::Serialize;
 use slabscope_symbols::Finding;
+use slabscope_trace::Time;
 
 use crate::error::AnalyzeError;
-use crate::moment::Moment;
+use crate::fault::FaultRow;
+use crate::moment::{Clock, Moment};
 use crate::names::{Named, Names};
 use crate::replay::{Replayed, replay};
-use crate::report::{Amount, Completeness, Peak, ReadError, Tracing};
+use crate::report::{
+    Amount, Completeness, Events, Peak, ReadError, SideProblem, Spans, Stacks, Tracing,
+};
 use crate::sites::{SiteId, Sites};
-use crate::threads::{Owner, Thread};
+use crate::threads::Thread;
 use crate::window::{Part, Window};
-pub(crate) use cell::{Cell, Class};
+pub(crate) use books::{Books, Pair};
+pub(crate) use cell::Cell;
 pub(crate) use census::Census;
-use ledger::{Ledger, SiteTrack};
+use ledger::Ledger;
 use survivors::Survivors;
 
 /// Which freed objects count as temporary: those their own thread freed soon.
@@ -109,10 +119,16 @@ pub struct Profile {
     pub totals: Totals,
     /// What was live over time.
     pub timeline: Vec<Point>,
-    /// Bytes of a page.
-    pub(crate) page_bytes: u64,
-    pub(crate) cells: Vec<Cell>,
-    pub(crate) peaks: u64,
+    /// How many events there are.
+    pub(crate) events: Events,
+    pub(crate) stacks: Stacks,
+    pub(crate) spans: Spans,
+    pub(crate) faults: Vec<FaultRow>,
+    pub(crate) side_problems: Vec<SideProblem>,
+    pub(crate) side_problem_count: u64,
+    pub(crate) unknown_sites: u64,
+    pub(crate) clock: Clock,
+    pub(crate) books: Books,
     pub(crate) survivors: Survivors,
     pub(crate) sites: Sites,
     /// The first of sites with the same stack and several sizes.
@@ -120,10 +136,7 @@ pub struct Profile {
     pub(crate) named: Named,
     /// What was found of the program's files.
     pub symbols: Vec<Finding>,
-    pub(crate) tracks: Vec<SiteTrack>,
     pub(crate) threads: Vec<Thread>,
-    /// By who allocated and who freed.
-    pub(crate) pairs: BTreeMap<(Owner, Owner), Amount>,
     pub(crate) census: Census,
 }
 
@@ -140,73 +153,97 @@ pub fn profile(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Profile, AnalyzeError> {
     let ledger = Ledger::new(options.temporary);
+    let mut profile = Profile::new(replay(bytes, options.window, ledger, progress)?, options);
+    profile.find_names(options.symbols.clone());
+    Ok(profile)
+}
+
+/// The same without the names of stacks, which may take long to find.
+pub(crate) fn profile_without_names(
+    bytes: &[u8],
+    options: &ProfileOptions,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Profile, AnalyzeError> {
+    let ledger = Ledger::new(options.temporary);
     Ok(Profile::new(replay(bytes, options.window, ledger, progress)?, options))
 }
 
 impl Profile {
     fn new(replayed: Replayed<Ledger>, options: &ProfileOptions) -> Profile {
         let (tracing, units, clock) = (replayed.tracing(), replayed.side.units(), replayed.clock);
-        let ledger = replayed.lens;
-        let cells = ledger.cells.all;
-        let key = |tag: ledger::Tag| cells.get(tag.cell()).map(|cell| cell.key);
-        let census = Census::take(&replayed.heap, &units, options.nearly_empty, key);
+        let (books, heap) = (replayed.lens.books, replayed.heap);
+        let keys: Vec<_> = books.keys().collect();
+        let key = |tag: tag::Tag| keys.get(tag.cell()).copied();
         let part = replayed.part;
         let at = |moment: Moment| clock.after_start(moment.since_start_ns).unwrap_or_default();
         let (from, to) = (at(part.from), at(part.to));
-        let survivors = Survivors::take(&replayed.heap, cells.len(), from, to);
-        let sum = |figure: fn(&Cell) -> Amount| {
-            cells.iter().fold(Amount::default(), |mut sum, cell| {
-                sum.plus(figure(cell));
-                sum
-            })
-        };
-        let peak_at = if ledger.peak.bytes == 0 { from } else { ledger.peak_at };
-        let Amount { objects, bytes } = ledger.peak;
-        let totals = Totals {
-            existed: sum(|cell| cell.existed),
-            allocated: sum(|cell| cell.allocated),
-            freed: sum(|cell| cell.freed),
-            temporary: sum(|cell| cell.temporary),
-            vanished: ledger.vanished,
-            live: ledger.live,
-            peak: Peak { objects, bytes, at: clock.moment(peak_at) },
-        };
-        let origin = at(Moment::default());
-        let timeline = ledger.timeline.map_or_else(Vec::new, |line| line.points(origin, to));
-        let sites = replayed.sites;
-        let mut names = Names::new(options.symbols.clone());
-        let named = names.all(sites.stacks());
+        // A peak of nothing is at the start.
+        let start = clock.start();
+        let peak_at = |time, height| if height == 0 { start } else { clock.moment(time) };
         Profile {
             tracing,
             part,
             completeness: replayed.completeness,
-            contradictions: ledger.faults,
+            contradictions: books.faults.count(),
             error: replayed.error,
-            totals,
-            timeline,
-            page_bytes: units.bytes(1),
-            cells,
-            peaks: ledger.peaks,
-            survivors,
-            mixed: mixed(&sites),
-            sites,
-            named,
-            symbols: names.findings(),
-            tracks: ledger.sites,
+            totals: totals(
+                &books,
+                if books.peak.bytes == 0 { from } else { books.peak_at },
+                &clock,
+            ),
+            timeline: books.timeline.as_ref().map_or_else(Vec::new, |line| line.points(to)),
+            events: Events { heap: replayed.counts, other: replayed.other },
+            stacks: books.stacks.report(peak_at),
+            spans: books.spans.report(&heap, &units, peak_at),
+            faults: books.faults.rows(&clock),
+            side_problems: replayed.side.problems,
+            side_problem_count: replayed.side.problem_count,
+            unknown_sites: replayed.unknown_sites,
+            clock,
+            survivors: Survivors::take(&heap, keys.len(), from, to),
+            census: Census::take(&heap, &units, options.nearly_empty, key),
+            books,
+            mixed: mixed(&replayed.sites),
+            sites: replayed.sites,
+            named: Named::default(),
+            symbols: Vec::new(),
             threads: replayed.threads.all().to_vec(),
-            pairs: ledger.pairs.into_iter().collect(),
-            census,
         }
+    }
+
+    fn find_names(&mut self, options: slabscope_symbols::Options) {
+        let mut names = Names::new(options);
+        self.named = names.all(self.sites.stacks());
+        self.symbols = names.findings();
     }
 
     /// Whether the trace tells anything of objects.
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.books.cells.is_empty()
     }
 
     /// What a cell had live at the peak.
     pub(crate) fn at_peak(&self, cell: &Cell) -> Amount {
-        cell.at_peak(self.peaks)
+        cell.at_peak(self.books.peaks)
+    }
+}
+
+fn totals(books: &Books, peak_at: Time, clock: &Clock) -> Totals {
+    let sum = |figure: fn(&Cell) -> Amount| {
+        books.cells.iter().fold(Amount::default(), |mut sum, cell| {
+            sum.plus(figure(cell));
+            sum
+        })
+    };
+    let Amount { objects, bytes } = books.peak;
+    Totals {
+        existed: sum(|cell| cell.existed),
+        allocated: sum(|cell| cell.allocated),
+        freed: sum(|cell| cell.freed),
+        temporary: sum(|cell| cell.temporary),
+        vanished: books.vanished,
+        live: books.live,
+        peak: Peak { objects, bytes, at: clock.moment(peak_at) },
     }
 }
 

@@ -5,15 +5,11 @@
 
 mod kinds;
 
-use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::thread;
 
 use slabscope_trace::alloc_free::{AllocFree, GenerationData};
-use slabscope_trace::{
-    Error, ErrorKind, Event, Experimental, ExperimentalEvent, Kind, Reader, Run, Sync, ThreadId,
-    Time,
-};
+use slabscope_trace::{Error, ErrorKind, Event, Kind, Open, Reader, Run, Sync, ThreadId, Time};
 
 use crate::error::AnalyzeError;
 use crate::heap::{Heap, Listener, Units};
@@ -23,7 +19,8 @@ use crate::side_data::SideData;
 use crate::sites::{SiteId, Sites};
 use crate::threads::{Owner, Threads};
 use crate::window::{Limits, Part, Window};
-use kinds::{EVENT_NAMES, KINDS, kind, named};
+use kinds::{KINDS, kind, named};
+pub(crate) use kinds::{event_name, is_alloc_or_free, is_of_object};
 
 /// The event being replayed.
 #[derive(Clone, Copy, Debug)]
@@ -34,28 +31,23 @@ pub(crate) struct Now {
     pub(crate) owner: Owner,
     /// What is allocated; unknown in other events.
     pub(crate) site: SiteId,
-    /// The event.
-    pub(crate) what: AllocFree,
+    /// Which of the nine kinds of events it is; [`event_name`] tells.
+    pub(crate) kind: u8,
+    /// What the event names.
+    pub(crate) id: u64,
 }
 
 impl Default for Now {
     fn default() -> Self {
-        let what = AllocFree::SpanFree { id: 0 };
-        Now { time: Time(0), thread: 0, owner: Owner::BEFORE, site: SiteId::UNKNOWN, what }
-    }
-}
-
-impl Now {
-    /// The event's name, as Go's tools call it.
-    pub(crate) fn name(&self) -> &'static str {
-        EVENT_NAMES[kind(self.what)]
+        let (owner, site) = (Owner::BEFORE, SiteId::UNKNOWN);
+        Now { time: Time(0), thread: 0, owner, site, kind: 0, id: 0 }
     }
 }
 
 /// What hears of each event and of what it does to the heap.
 pub(crate) trait Lens: Listener {
     /// This event comes next; then the heap tells what it did.
-    fn event(&mut self, now: Now, sites: &Sites);
+    fn event(&mut self, now: &Now, sites: &Sites);
     /// The clock is known, or known better.
     fn sync(&mut self, clock: &Clock);
     /// The part to look at begins: what there is stays, what happened is to be forgotten.
@@ -97,17 +89,13 @@ pub(crate) fn replay<L: Lens>(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Replayed<L>, AnalyzeError> {
     let mut replay = Replay::new(window, lens);
-    let (version, error) = match threads_ahead(bytes.len()) {
-        Some(threads) => Reader::ahead(bytes, threads, |mut reader| {
-            let read = replay.all(&mut reader, progress);
-            read.map(|error| (reader.version(), error))
-        })?,
-        None => {
-            let mut reader = Reader::new(bytes)?;
-            let read = replay.all(&mut reader, progress);
-            read.map(|error| (reader.version(), error))
-        }
-    }?;
+    let open = Open::bytes(bytes)?;
+    let mut read = |mut reader: Reader<'_>| {
+        let read = replay.all(&mut reader, progress);
+        read.map(|error| (reader.version(), error))
+    };
+    let (version, error) =
+        if reads_ahead(bytes.len()) { open.ahead(read) } else { read(open.here()) }?;
     progress(bytes.len() as u64);
     replay.finish(version, error)
 }
@@ -115,13 +103,9 @@ pub(crate) fn replay<L: Lens>(
 /// Traces smaller than this are read before a second thread could help, in bytes.
 const LARGE: usize = 4 << 20;
 
-/// More threads would only wait for the replay.
-const THREADS_MAX: usize = 2;
-
-/// How many threads decode ahead of the replay of a trace of so many bytes.
-fn threads_ahead(bytes: usize) -> Option<NonZero<usize>> {
-    let cpus = thread::available_parallelism().map_or(1, NonZero::get);
-    NonZero::new((cpus - 1).min(THREADS_MAX)).filter(|_| bytes >= LARGE)
+/// Whether another thread decodes ahead of the replay of a trace of so many bytes.
+fn reads_ahead(bytes: usize) -> bool {
+    bytes >= LARGE && thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1)
 }
 
 /// A replay under way.
@@ -186,7 +170,9 @@ impl<L: Lens> Replay<L> {
         while let Some(run) = reader.next_run() {
             let flow = match run {
                 Ok(Run::Event(event)) => self.event(&event)?,
-                Ok(Run::Experimental(mut run)) => run.try_for_each(|event| self.plain(&event)),
+                Ok(Run::Experimental(mut run)) => {
+                    run.each_alloc_free(|time, thread, what| self.alloc_free(time, thread, what))
+                }
                 Err(error) => return Ok(Some(error)),
             };
             if flow.is_break() {
@@ -206,16 +192,12 @@ impl<L: Lens> Replay<L> {
             return Ok(ControlFlow::Continue(()));
         }
         if let Kind::Experimental(experimental) = &event.kind {
-            return Ok(self.experimental(event.time, event.thread, experimental));
+            let what = AllocFree::from_event(experimental);
+            return Ok(self.alloc_free(event.time, event.thread, what));
         }
         let flow = self.begin_event(event.time);
         self.other += u64::from(flow.is_continue());
         Ok(flow)
-    }
-
-    #[inline]
-    fn plain(&mut self, event: &Experimental) -> ControlFlow<()> {
-        self.experimental(event.time, event.thread, &event.event)
     }
 
     /// What comes before every event but a sync: it may be the first of a generation, or of the
@@ -286,19 +268,21 @@ impl<L: Lens> Replay<L> {
         Ok(())
     }
 
+    /// An event of an experiment: `what`, if the experiment is the heap's.
     #[inline]
-    fn experimental(
+    fn alloc_free(
         &mut self,
         time: Time,
         thread: ThreadId,
-        experimental: &ExperimentalEvent,
+        what: Option<AllocFree>,
     ) -> ControlFlow<()> {
         self.begin_event(time)?;
-        let Some(what) = AllocFree::from_event(experimental) else {
+        let Some(what) = what else {
             self.other += 1;
             return ControlFlow::Continue(());
         };
-        self.counts[kind(what)] += 1;
+        let kind = kind(what);
+        self.counts[usize::from(kind)] += 1;
         let owner = self.threads.at(thread, time);
         let site = match what {
             AllocFree::HeapObjectAlloc { ty, .. } | AllocFree::HeapObject { ty, .. } if ty != 0 => {
@@ -308,8 +292,8 @@ impl<L: Lens> Replay<L> {
             }
             _ => SiteId::UNKNOWN,
         };
-        let now = Now { time, thread: thread.0, owner, site, what };
-        self.lens.event(now, &self.sites);
+        let now = Now { time, thread: thread.0, owner, site, kind, id: what.id() };
+        self.lens.event(&now, &self.sites);
         self.heap.apply(what, &mut self.lens);
         if self.lens.has_enough() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }

@@ -8,7 +8,7 @@ pub use completeness::{Completeness, CountRow, End, State};
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fault::FaultRow;
 use crate::moment::Moment;
@@ -101,7 +101,7 @@ pub struct EventCount {
 }
 
 /// A number of objects and the bytes of their slots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
     /// How many.
     pub objects: u64,
@@ -121,10 +121,14 @@ impl Amount {
         self.bytes = self.bytes.saturating_add(other.bytes);
     }
 
+    pub(crate) fn minus(&mut self, other: Amount) {
+        self.objects = self.objects.saturating_sub(other.objects);
+        self.bytes = self.bytes.saturating_sub(other.bytes);
+    }
+
     #[inline]
     pub(crate) fn sub(&mut self, bytes: u64) {
-        self.objects = self.objects.saturating_sub(1);
-        self.bytes = self.bytes.saturating_sub(bytes);
+        self.minus(Amount { objects: 1, bytes });
     }
 }
 
@@ -140,11 +144,12 @@ pub struct Requested {
 }
 
 impl Requested {
-    #[inline]
-    pub(crate) fn add(&mut self, requested: u64, slot: u64) {
-        self.objects += 1;
-        self.bytes = self.bytes.saturating_add(requested);
-        self.slack_bytes = self.slack_bytes.saturating_add(slot.saturating_sub(requested));
+    /// Adds objects that were asked for with `size` bytes each.
+    pub(crate) fn add(&mut self, size: u64, allocated: Amount) {
+        let asked = size.saturating_mul(allocated.objects);
+        self.objects += allocated.objects;
+        self.bytes = self.bytes.saturating_add(asked);
+        self.slack_bytes = self.slack_bytes.saturating_add(allocated.bytes.saturating_sub(asked));
     }
 
     /// Slack as a part of the slots' bytes, from 0 to 1; `None` where no size is known.
@@ -227,12 +232,28 @@ pub struct ThreadRow {
 }
 
 /// A number of spans and their pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
     /// How many.
     pub spans: u64,
     /// Their pages.
     pub pages: u64,
+}
+
+impl Extent {
+    pub(crate) fn add(&mut self, pages: u64) {
+        self.plus(Extent { spans: 1, pages });
+    }
+
+    pub(crate) fn plus(&mut self, other: Extent) {
+        self.spans = self.spans.saturating_add(other.spans);
+        self.pages = self.pages.saturating_add(other.pages);
+    }
+
+    pub(crate) fn sub(&mut self, pages: u64) {
+        self.spans = self.spans.saturating_sub(1);
+        self.pages = self.pages.saturating_sub(pages);
+    }
 }
 
 /// The spans of the heap.
@@ -282,7 +303,7 @@ impl SpanKindRow {
 }
 
 /// A number of stacks and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StackAmount {
     /// How many.
     pub stacks: u64,
@@ -290,8 +311,24 @@ pub struct StackAmount {
     pub bytes: u64,
 }
 
+impl StackAmount {
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.plus(StackAmount { stacks: 1, bytes });
+    }
+
+    pub(crate) fn plus(&mut self, other: StackAmount) {
+        self.stacks = self.stacks.saturating_add(other.stacks);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+
+    pub(crate) fn sub(&mut self, bytes: u64) {
+        self.stacks = self.stacks.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+}
+
 /// The stacks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stacks {
     /// Those that existed as the trace began.
     pub existed: StackAmount,

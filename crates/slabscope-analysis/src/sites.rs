@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 use slabscope_trace::alloc_free::{GenerationData, Site as SiteEntry, TypeEntry};
 use slabscope_trace::{Sync, Time};
 
@@ -25,7 +26,9 @@ pub(crate) struct Site {
 }
 
 /// The number of a site in the whole trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub(crate) struct SiteId(pub(crate) u32);
 
 impl SiteId {

@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 use slabscope_trace::alloc_free::ThreadEntry;
 use slabscope_trace::{ThreadId, Time};
 
 /// A thread of the trace, by the order in which they were met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Owner(NonZeroU32);
 
 impl Owner {
@@ -22,6 +23,12 @@ impl Owner {
     pub(crate) fn thread(index: usize) -> Owner {
         let number = u32::try_from(index).unwrap_or(u32::MAX - 2);
         Owner(NonZeroU32::MIN.saturating_add(number))
+    }
+
+    /// A number that most threads differ in.
+    #[inline]
+    pub(crate) fn hint(self) -> u32 {
+        self.0.get()
     }
 
     /// Its index; `None` for whoever came before.
@@ -40,13 +47,22 @@ pub(crate) struct Thread {
 }
 
 /// The threads so far, in the order they were met.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Threads {
     threads: Vec<Thread>,
     /// By number, the threads that had it and when they began, in that order.
     by_id: HashMap<i64, Vec<(Time, usize)>, RandomState>,
-    /// The last answer: most events follow one of the same thread.
-    last: Option<(i64, Owner)>,
+    /// The last answers, by the end of the number: most events follow others of the same thread.
+    recent: [Option<(i64, Owner)>; RECENT],
+}
+
+/// How many answers are remembered.
+const RECENT: usize = 64;
+
+impl Default for Threads {
+    fn default() -> Self {
+        Threads { threads: Vec::new(), by_id: HashMap::default(), recent: [None; RECENT] }
+    }
 }
 
 /// The start of a thread of which nothing is known but its number.
@@ -60,7 +76,7 @@ impl Threads {
 
     /// Takes in what a generation says of its threads.
     pub(crate) fn learn(&mut self, entries: Vec<ThreadEntry>) {
-        self.last = None;
+        self.recent = [None; RECENT];
         for entry in entries {
             // The file has any 64 bits; the reader's numbers are signed.
             let id = entry.id as i64;
@@ -90,8 +106,8 @@ impl Threads {
     /// The thread that has this number at this time.
     #[inline]
     pub(crate) fn at(&mut self, id: ThreadId, time: Time) -> Owner {
-        match self.last {
-            Some((last, owner)) if last == id.0 => owner,
+        match self.recent[id.0 as usize % RECENT] {
+            Some((recent, owner)) if recent == id.0 => owner,
             _ => self.find(id, time),
         }
     }
@@ -109,13 +125,12 @@ impl Threads {
             [(_, only)] => *only,
             several => {
                 let begun = several.partition_point(|&(start, _)| start <= time);
-                // The next event of this number may be the next thread's.
-                self.last = None;
+                // Not remembered: the next event of this number may be the next thread's.
                 return Owner::thread(several[begun.saturating_sub(1)].1);
             }
         };
         let owner = Owner::thread(index);
-        self.last = Some((id.0, owner));
+        self.recent[id.0 as usize % RECENT] = Some((id.0, owner));
         owner
     }
 }

@@ -3,6 +3,7 @@
 mod diff;
 mod leaks;
 mod peak;
+mod report;
 mod sites;
 mod sizes;
 mod spans;

@@ -1,14 +1,14 @@
-//! Counts the events of a trace and says how fast they were read: `count FILE [THREADS]`.
+//! Counts the events of a trace and says how fast they were read: `count FILE [here]`.
 //!
-//! So many other threads decode ahead: those of the machine where nothing is said, none for 0.
+//! Another thread decodes ahead, unless it is to be done `here`.
 
-use std::num::NonZero;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
-use std::thread;
 use std::time::Instant;
 
 use slabscope_trace::alloc_free::AllocFree;
-use slabscope_trace::{Error, Reader, Run};
+use slabscope_trace::{Error, Open, Reader, Run};
 
 #[derive(Default)]
 struct Counts {
@@ -23,9 +23,7 @@ fn main() -> ExitCode {
         eprintln!("count: which file?");
         return ExitCode::from(2);
     };
-    let threads = arguments.next().and_then(|threads| threads.parse().ok());
-    let threads =
-        threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get));
+    let is_here = arguments.next().is_some_and(|argument| argument == "here");
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -34,10 +32,8 @@ fn main() -> ExitCode {
         }
     };
     let begun = Instant::now();
-    let counted = match NonZero::new(threads) {
-        Some(threads) => Reader::ahead(&bytes, threads, count).flatten(),
-        None => Reader::new(&bytes).and_then(count),
-    };
+    let counted = Open::bytes(&bytes)
+        .and_then(|trace| if is_here { count(trace.here()) } else { trace.ahead(count) });
     match counted {
         Ok(Counts { events, allocations, frees }) => {
             let seconds = begun.elapsed().as_secs_f64();
@@ -58,21 +54,22 @@ fn main() -> ExitCode {
 fn count(mut reader: Reader<'_>) -> Result<Counts, Error> {
     let mut counts = Counts::default();
     while let Some(run) = reader.next_run() {
-        let run = match run? {
+        let mut run = match run? {
             Run::Experimental(run) => run,
             Run::Event(_) => {
                 counts.events += 1;
                 continue;
             }
         };
-        for experimental in run {
+        let ControlFlow::Continue(()) = run.each_alloc_free(|_, _, event| {
             counts.events += 1;
-            match AllocFree::from_event(&experimental.event) {
+            match event {
                 Some(AllocFree::HeapObjectAlloc { .. }) => counts.allocations += 1,
                 Some(AllocFree::HeapObjectFree { .. }) => counts.frees += 1,
                 _ => {}
             }
-        }
+            ControlFlow::<Infallible>::Continue(())
+        });
     }
     Ok(counts)
 }

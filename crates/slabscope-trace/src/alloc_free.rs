@@ -84,8 +84,14 @@ impl AllocFree {
     /// The event with names for its arguments; `None` for another experiment's.
     #[inline]
     pub fn from_event(event: &ExperimentalEvent) -> Option<AllocFree> {
-        let &[id, second, third, _] = event.raw_args();
-        Some(match event.id {
+        let &[first, second, third, _] = event.raw_args();
+        AllocFree::new(event.id, [first, second, third])
+    }
+
+    /// The event of this number with these arguments; `None` for another experiment's.
+    #[inline]
+    pub(crate) fn new(number: u8, [id, second, third]: [u64; 3]) -> Option<AllocFree> {
+        Some(match number {
             id::SPAN => AllocFree::Span { id, pages: second, kindclass: third },
             id::SPAN_ALLOC => AllocFree::SpanAlloc { id, pages: second, kindclass: third },
             id::SPAN_FREE => AllocFree::SpanFree { id },
@@ -97,5 +103,37 @@ impl AllocFree {
             id::GOROUTINE_STACK_FREE => AllocFree::StackFree { id },
             _ => return None,
         })
+    }
+
+    /// The number of the event in the event table.
+    #[inline]
+    pub fn number(self) -> u8 {
+        match self {
+            AllocFree::Span { .. } => id::SPAN,
+            AllocFree::SpanAlloc { .. } => id::SPAN_ALLOC,
+            AllocFree::SpanFree { .. } => id::SPAN_FREE,
+            AllocFree::HeapObject { .. } => id::HEAP_OBJECT,
+            AllocFree::HeapObjectAlloc { .. } => id::HEAP_OBJECT_ALLOC,
+            AllocFree::HeapObjectFree { .. } => id::HEAP_OBJECT_FREE,
+            AllocFree::Stack { .. } => id::GOROUTINE_STACK,
+            AllocFree::StackAlloc { .. } => id::GOROUTINE_STACK_ALLOC,
+            AllocFree::StackFree { .. } => id::GOROUTINE_STACK_FREE,
+        }
+    }
+
+    /// Which span, object or stack it is about.
+    #[inline]
+    pub fn id(self) -> u64 {
+        match self {
+            AllocFree::Span { id, .. }
+            | AllocFree::SpanAlloc { id, .. }
+            | AllocFree::SpanFree { id }
+            | AllocFree::HeapObject { id, .. }
+            | AllocFree::HeapObjectAlloc { id, .. }
+            | AllocFree::HeapObjectFree { id }
+            | AllocFree::Stack { id, .. }
+            | AllocFree::StackAlloc { id, .. }
+            | AllocFree::StackFree { id } => id,
+        }
     }
 }

@@ -3,10 +3,10 @@
 use slabscope_wire::event::ARGS_MAX;
 use slabscope_wire::varint;
 
-use crate::batch::Batch;
 use crate::catalog::{Catalog, NONE};
 use crate::clock::Clock;
 use crate::error::ErrorKind;
+use crate::generation::ThreadBatches;
 use crate::id::{ThreadId, Time};
 
 /// An event as it stands in the file, but for its time.
@@ -68,32 +68,33 @@ impl Cursor {
     }
 
     /// Where in the file the cursor's event stands, or the one that could not be read.
-    pub(crate) fn offset(&self, batches: &[Batch<'_>]) -> usize {
-        batches.get(self.next.batch).map_or(0, |batch| batch.offset + self.event_at)
+    pub(crate) fn offset(&self, thread: &ThreadBatches<'_>) -> u64 {
+        let piece = thread.pieces.get(self.next.batch);
+        piece.map_or(0, |piece| thread.offset(piece) + self.event_at as u64)
     }
 
     /// Moves to the thread's next event; `false` when there is none.
     #[inline]
     pub(crate) fn advance(
         &mut self,
-        batches: &[Batch<'_>],
+        thread: &ThreadBatches<'_>,
         decoding: Decoding,
     ) -> Result<bool, ErrorKind> {
         let Decoding { clock, catalog } = decoding;
         let next = &mut self.next;
-        let batch = loop {
-            match batches.get(next.batch) {
+        let piece = loop {
+            match thread.pieces.get(next.batch) {
                 None => return Ok(false),
-                Some(batch) if batch.payload.len() > next.at => break batch,
+                Some(piece) if piece.len > next.at => break piece,
                 Some(_) => *next = Place { batch: next.batch + 1, at: 0, time: Time(0) },
             }
         };
         // Go takes a last time of 0 for none, also where it is a time; the batch's is the same.
         if next.time == Time(0) {
-            next.time = clock.time(batch.time);
+            next.time = clock.time(piece.time);
         }
         self.event_at = next.at;
-        let rest = batch.payload.get(next.at..).unwrap_or_default();
+        let rest = thread.payload(piece).get(next.at..).unwrap_or_default();
         let (dt, len) = decode(rest, &mut self.event, catalog)?;
         self.event.time = Time(clock.time(dt).0.wrapping_add(next.time.0));
         next.time = self.event.time;

@@ -8,13 +8,14 @@ mod records;
 
 use std::sync::Arc;
 
-use crate::batch::{Batch, Batches, Next};
+use crate::batch::{Batches, Next};
 use crate::catalog::Catalog;
 use crate::clock::Snapshot;
 use crate::cursor::Decoding;
 use crate::error::{Error, ErrorKind};
 use crate::experiment::ExperimentalData;
 use crate::id::{GoId, ProcId, ThreadId, Time};
+use crate::input::Block;
 use crate::tables::Tables;
 
 use builder::Builder;
@@ -41,14 +42,41 @@ pub(crate) struct Generation<'a> {
     pub(crate) tables: Arc<Tables>,
     pub(crate) experimental: Arc<ExperimentalData>,
     /// Where in the file it ends.
-    pub(crate) end: usize,
+    pub(crate) end: u64,
 }
 
 /// The event batches of one thread.
 #[derive(Debug)]
 pub(crate) struct ThreadBatches<'a> {
     pub(crate) thread: ThreadId,
-    pub(crate) batches: Vec<Batch<'a>>,
+    pub(crate) block: Block<'a>,
+    /// Where in the file the block begins.
+    pub(crate) start: u64,
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// A batch of events, by its place in a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// In clock ticks.
+    pub(crate) time: u64,
+    /// Where the payload begins, in bytes.
+    pub(crate) at: usize,
+    /// How long it is, in bytes.
+    pub(crate) len: usize,
+}
+
+impl ThreadBatches<'_> {
+    /// The payload of a batch.
+    #[inline]
+    pub(crate) fn payload(&self, piece: &Piece) -> &[u8] {
+        self.block.bytes().get(piece.at..piece.at + piece.len).unwrap_or_default()
+    }
+
+    /// Where in the file a batch's payload stands.
+    pub(crate) fn offset(&self, piece: &Piece) -> u64 {
+        self.start + piece.at as u64
+    }
 }
 
 /// A sample of what a CPU was executing.
@@ -63,10 +91,10 @@ pub(crate) struct Sample {
 
 /// A generation of an older format, and what was met at its end.
 #[derive(Debug)]
-pub(crate) struct Spilled<'a> {
+pub(crate) struct Unended<'a> {
     pub(crate) generation: Generation<'a>,
-    /// The first batch of the next generation, which only shows that this one has ended.
-    pub(crate) next: Option<Batch<'a>>,
+    /// Whether the first batch of another generation was met, which shows that this one has ended.
+    pub(crate) has_more: bool,
     /// Why no more batches could be read; this generation is still good.
     pub(crate) error: Option<Error>,
 }
@@ -81,15 +109,15 @@ impl<'a> Generation<'a> {
     ) -> Result<Option<Generation<'a>>, Error> {
         let mut builder = Builder::new(format);
         loop {
-            let next = batches.next().map_err(|what| builder.error(batches.offset(), what))?;
-            let batch = match next {
-                Next::Batch(batch) => batch,
-                Next::EndOfGeneration => break,
+            let batch = match batches.next() {
+                Ok(Next::Batch(batch)) => batch,
+                Ok(Next::EndOfGeneration) => break,
                 // Go forgives a cut that lost no event.
-                Next::EndOfFile if builder.has_events() => {
+                Ok(Next::EndOfFile) if builder.has_events() => {
                     return Err(builder.error(batches.offset(), ErrorKind::GenerationCutOff));
                 }
-                Next::EndOfFile => return Ok(None),
+                Ok(Next::EndOfFile) => return Ok(None),
+                Err(what) => return Err(builder.error(batches.offset(), what)),
             };
             if Builder::ends_generation(&batch) {
                 break;
@@ -97,22 +125,17 @@ impl<'a> Generation<'a> {
             builder.admit(&batch)?;
             builder.add(batch)?;
         }
-        builder.finish(batches.offset()).map(Some)
+        builder.finish(batches).map(Some)
     }
 
     /// Reads a generation of a format before 26: the next one's first batch ends it, or the end of
     /// the file, or a batch that cannot be read.
-    pub(crate) fn read_spilling(
+    pub(crate) fn read_unended(
         batches: &mut Batches<'a>,
-        first: Option<Batch<'a>>,
         format: Format,
-    ) -> Result<Spilled<'a>, Error> {
+    ) -> Result<Unended<'a>, Error> {
         let mut builder = Builder::new(format);
-        if let Some(first) = first {
-            builder.number(first.generation);
-            builder.add_unended(first)?;
-        }
-        let (mut next, mut error) = (None, None);
+        let (mut has_more, mut error) = (false, None);
         loop {
             let batch = match batches.next() {
                 Ok(Next::Batch(batch)) => batch,
@@ -130,13 +153,14 @@ impl<'a> Generation<'a> {
                 }
             };
             if builder.is_followed_by(&batch) {
-                next = Some(batch);
+                batches.go_back();
+                has_more = true;
                 break;
             }
             builder.admit(&batch)?;
             builder.add_unended(batch)?;
         }
-        let generation = builder.finish(batches.offset())?;
-        Ok(Spilled { generation, next, error })
+        let generation = builder.finish(batches)?;
+        Ok(Unended { generation, has_more, error })
     }
 }

@@ -55,6 +55,7 @@ mod experiment;
 mod frontier;
 mod generation;
 mod id;
+mod input;
 mod limits;
 mod merge;
 mod order;
@@ -75,7 +76,7 @@ pub use event::{
 };
 pub use experiment::{Experiment, ExperimentalBatch, ExperimentalData, ExperimentalEvent};
 pub use id::{GoId, ProcId, TaskId, ThreadId, Time};
-pub use reader::Reader;
+pub use reader::{Open, Reader, Resume};
 pub use run::{Experimental, ExperimentalRun, Run};
 pub use stack::{Frame, Stack};
 pub use sync::{ClockSnapshot, Sync, WallTime};

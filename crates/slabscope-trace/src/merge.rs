@@ -22,7 +22,7 @@ use crate::id::{ThreadId, Time};
 use lane::Lane;
 
 /// How many events are put in order at a time.
-pub(crate) const RUN_EVENTS: usize = 2048;
+pub(crate) const RUN_EVENTS: usize = 4096;
 
 /// A generation whose plain events are being put in order.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(crate) struct Events {
 pub(crate) struct Checked {
     pub(crate) raw: RawEvent,
     /// Where it stands in the file.
-    pub(crate) offset: usize,
+    pub(crate) offset: u64,
 }
 
 impl Events {
@@ -70,8 +70,8 @@ impl Merge {
         let mut frontier = Frontier::default();
         let mut lanes = Vec::with_capacity(generation.threads.len());
         for (index, thread) in generation.threads.iter().enumerate() {
-            let error = |(offset, what): (usize, ErrorKind)| Error {
-                offset: offset as u64,
+            let error = |(offset, what): (u64, ErrorKind)| Error {
+                offset,
                 generation: generation.number,
                 what,
             };

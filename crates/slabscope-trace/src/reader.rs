@@ -7,6 +7,8 @@
 
 mod open;
 
+pub use open::{Open, Resume};
+
 use std::sync::Arc;
 
 use crate::catalog::Catalog;
@@ -29,12 +31,11 @@ use crate::sync::Sync;
 /// there is nothing more.
 ///
 /// As an iterator it gives one event at a time. [`Reader::next_run`] gives those of experiments by
-/// the thousand, and [`Reader::ahead`] has other threads read ahead: both are for large traces.
+/// the thousand, and [`Open::ahead`] has another thread read ahead: both are for large traces.
 #[derive(Debug)]
 pub struct Reader<'a> {
     version: u8,
     catalog: &'static Catalog,
-    len: u64,
     /// Where in the file the generation ends.
     offset: u64,
     supply: Supply<'a>,
@@ -176,7 +177,7 @@ impl<'a> Reader<'a> {
         let Checked { raw, offset } = checked;
         let thread = self.threads.get(lane).copied().unwrap_or(ThreadId::NONE);
         let number = self.generation.as_ref().map_or(0, |generation| generation.number);
-        let error = |what| Error { offset: *offset as u64, generation: number, what };
+        let error = |what| Error { offset: *offset, generation: number, what };
         let Some(generation) = &self.generation else {
             return Err(error(ErrorKind::Stuck(raw.id)));
         };
@@ -199,7 +200,6 @@ impl<'a> Reader<'a> {
         let (Some(cursor), Some(thread)) = (self.rest.cursors.get_mut(index), thread) else {
             return Ok(None);
         };
-        let batches = thread.batches.as_slice();
         let mut state = cursor.state;
         let (raw, tables) = (&cursor.event, &generation.tables);
         let input = Input { raw, generation: generation.number, tables, catalog: self.catalog };
@@ -208,9 +208,9 @@ impl<'a> Reader<'a> {
         if ordered == Ok(false) {
             return Ok(None);
         }
-        let moved = ordered.and_then(|_| cursor.advance(batches, generation.decoding));
+        let moved = ordered.and_then(|_| cursor.advance(thread, generation.decoding));
         let more = moved.map_err(|what| Error {
-            offset: cursor.offset(batches) as u64,
+            offset: cursor.offset(thread),
             generation: generation.number,
             what,
         })?;
@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
         });
         match at {
             Some((generation, cursor, thread)) => Error {
-                offset: cursor.offset(&thread.batches) as u64,
+                offset: cursor.offset(thread),
                 generation: generation.number,
                 what: what(cursor.event.id),
             },
@@ -269,8 +269,8 @@ impl<'a> Reader<'a> {
                 self.end = End::Failed(error);
                 Ok(self.last_sync())
             }
-            Opening::End => {
-                self.offset = self.len;
+            Opening::End(offset) => {
+                self.offset = offset;
                 self.end = End::Done;
                 Ok(self.last_sync())
             }
@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
         self.threads.extend(generation.threads.iter().map(|thread| thread.thread));
         self.feed.clear();
         self.is_plain = true;
-        self.offset = generation.end as u64;
+        self.offset = generation.end;
         self.syncs += 1;
         let sync = Sync {
             n: self.syncs,

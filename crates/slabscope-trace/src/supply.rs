@@ -18,8 +18,8 @@ pub(crate) enum Opening<'a> {
     Unreadable(Error),
     /// No generation, as what stands there is none.
     Broken(Error),
-    /// The end of the trace.
-    End,
+    /// The end of the trace, at this place in the file.
+    End(u64),
 }
 
 /// Where generations and plain events come from.
@@ -82,7 +82,7 @@ impl<'a> Supply<'a> {
 pub(crate) fn open<'a>(source: &mut Source<'a>) -> (Opening<'a>, Option<Merge>) {
     let generation = match source.next() {
         Ok(Some(generation)) => generation,
-        Ok(None) => return (Opening::End, None),
+        Ok(None) => return (Opening::End(source.offset()), None),
         Err(error) => return (Opening::Broken(error), None),
     };
     match Merge::new(&generation) {

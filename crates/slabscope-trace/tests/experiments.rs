@@ -2,11 +2,9 @@
 
 mod support;
 
-use std::num::NonZero;
-
 use slabscope_trace::{
     Catalog, Error, ErrorKind, Event, Experiment, ExperimentSpec, ExperimentalData,
-    ExperimentalEvent, Kind, Reader, Run, Time,
+    ExperimentalEvent, Kind, Open, Reader, Run, Time,
 };
 use slabscope_wire::event::{Arg, ArgKind, Place, Spec, id};
 
@@ -134,8 +132,7 @@ fn its_view_sees_its_own() {
 #[test]
 fn runs_and_threads_that_read_ahead_have_them_too() {
     let bytes = trace();
-    let one = NonZero::new(1).unwrap();
-    let times = Reader::ahead_with_catalog(&bytes, &CATALOG, one, |mut reader| {
+    let times = Open::with_catalog(&bytes, &CATALOG).unwrap().ahead(|mut reader| {
         let mut times = Vec::new();
         while let Some(run) = reader.next_run() {
             match run.unwrap() {
@@ -144,8 +141,7 @@ fn runs_and_threads_that_read_ahead_have_them_too() {
             }
         }
         times
-    })
-    .unwrap();
+    });
     let expected: Vec<Time> =
         read(&bytes, &CATALOG).unwrap().iter().map(|event| event.time).collect();
     assert_eq!(times, expected);

@@ -237,7 +237,7 @@ proptest! {
                 _ => {}
             }
         }
-        let live: u64 = heap.spans().map(|span| span.live * span.slot_bytes).sum();
+        let live: u64 = heap.spans().map(|view| view.live() * view.span.slot_bytes).sum();
         let expected = naive.figures();
         prop_assert_eq!(live, expected.bytes);
         prop_assert_eq!(figures, expected);

@@ -4,47 +4,45 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::pool::Pool;
+
 /// A span with more slots than this is not of any known writer.
-const DENSE_MAX: u64 = 2048;
+pub(super) const DENSE_MAX: u64 = 1024;
 
 /// The slots of one span.
 #[derive(Debug)]
-pub(crate) enum Slots<T> {
-    /// By index, up to the last one ever used.
-    Dense(Vec<Option<T>>),
-    /// Those in use, for spans that could have more slots than memory has room for.
+pub(super) enum Slots<T> {
+    /// As yet, none was used.
+    Unused,
+    /// A stretch of the pool, which begins there.
+    Dense(u32),
+    /// Those in use, for a span of more than memory may have room for.
     Sparse(HashMap<u64, T, RandomState>),
 }
 
 impl<T: Copy> Slots<T> {
-    /// Free ones.
-    pub(crate) fn new(count: u64) -> Slots<T> {
-        if count <= DENSE_MAX {
-            Slots::Dense(Vec::new())
-        } else {
-            Slots::Sparse(HashMap::default())
-        }
-    }
-
     /// What lies in a slot.
-    #[inline]
-    pub(crate) fn get(&self, index: u64) -> Option<T> {
+    pub(super) fn get(&self, index: u64, pool: &mut Pool<T>) -> Option<T> {
         match self {
-            Slots::Dense(slots) => slots.get(index as usize).copied().flatten(),
+            Slots::Unused => None,
+            Slots::Dense(base) => *pool.slot(*base, index)?,
             Slots::Sparse(slots) => slots.get(&index).copied(),
         }
     }
 
-    /// Puts an object into a slot of the span.
-    #[inline]
-    pub(crate) fn put(&mut self, index: u64, tag: T) {
+    /// Puts an object into one of `count` slots.
+    pub(super) fn put(&mut self, index: u64, tag: T, count: u64, pool: &mut Pool<T>) {
+        if matches!(self, Slots::Unused) {
+            let is_dense = (1..=DENSE_MAX).contains(&count);
+            let base = is_dense.then(|| pool.take(count as usize)).flatten();
+            *self = base.map_or_else(|| Slots::Sparse(HashMap::default()), Slots::Dense);
+        }
         match self {
-            Slots::Dense(slots) => {
-                let index = index as usize;
-                if index >= slots.len() {
-                    slots.resize(index + 1, None);
+            Slots::Unused => {}
+            Slots::Dense(base) => {
+                if let Some(slot) = pool.slot(*base, index) {
+                    *slot = Some(tag);
                 }
-                slots[index] = Some(tag);
             }
             Slots::Sparse(slots) => {
                 slots.insert(index, tag);
@@ -53,22 +51,28 @@ impl<T: Copy> Slots<T> {
     }
 
     /// Takes the object out of a slot.
-    #[inline]
-    pub(crate) fn take(&mut self, index: u64) -> Option<T> {
+    pub(super) fn take(&mut self, index: u64, pool: &mut Pool<T>) -> Option<T> {
         match self {
-            Slots::Dense(slots) => slots.get_mut(index as usize)?.take(),
+            Slots::Unused => None,
+            Slots::Dense(base) => pool.slot(*base, index)?.take(),
             Slots::Sparse(slots) => slots.remove(&index),
         }
     }
 
-    /// Of all objects in them.
-    pub(crate) fn tags(&self) -> impl Iterator<Item = T> {
+    /// All objects in the `count` slots, with these.
+    pub(super) fn all<'a>(
+        &'a self,
+        count: u64,
+        pool: &'a Pool<T>,
+    ) -> impl Iterator<Item = (u64, T)> + 'a {
         let (dense, sparse) = match self {
-            Slots::Dense(slots) => (Some(slots), None),
+            Slots::Unused => (None, None),
+            Slots::Dense(base) => (Some(pool.stretch(*base, count as usize)), None),
             Slots::Sparse(slots) => (None, Some(slots)),
         };
-        let dense = dense.into_iter().flatten().copied().flatten();
-        dense.chain(sparse.into_iter().flat_map(HashMap::values).copied())
+        let dense = (0..).zip(dense.unwrap_or_default());
+        let dense = dense.filter_map(|(index, slot)| slot.map(|tag| (index, tag)));
+        dense.chain(sparse.into_iter().flatten().map(|(&index, &tag)| (index, tag)))
     }
 }
 
@@ -78,15 +82,17 @@ mod tests {
 
     #[test]
     fn few_and_many_slots_behave_alike() {
-        for mut slots in [Slots::<u8>::new(2048), Slots::new(1 << 40)] {
-            assert_eq!(slots.take(5), None);
-            slots.put(5, 3_u8);
-            slots.put(7, 4);
-            assert_eq!((slots.get(5), slots.get(6)), (Some(3), None));
-            assert_eq!(slots.tags().count(), 2);
-            assert_eq!(slots.take(5), Some(3));
-            assert_eq!(slots.take(5), None);
-            assert_eq!(slots.tags().count(), 1);
+        let mut pool = Pool::default();
+        for count in [DENSE_MAX, 1 << 40] {
+            let mut slots = Slots::Unused;
+            assert_eq!(slots.take(5, &mut pool), None);
+            slots.put(5, 3_u8, count, &mut pool);
+            slots.put(7, 4, count, &mut pool);
+            assert_eq!((slots.get(5, &mut pool), slots.get(6, &mut pool)), (Some(3), None));
+            assert_eq!(slots.all(count, &pool).count(), 2);
+            assert_eq!(slots.take(5, &mut pool), Some(3));
+            assert_eq!(slots.take(5, &mut pool), None);
+            assert_eq!(slots.all(count, &pool).collect::<Vec<_>>(), [(7, 4)]);
         }
     }
 }

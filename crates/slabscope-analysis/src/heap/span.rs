@@ -1,9 +1,10 @@
 //! A span: a run of pages, and the slots in it.
 
 use slabscope_wire::alloc_free::class_of_kindclass;
-use slabscope_wire::size_class::SizeClass;
+use slabscope_wire::size_class::{self, SizeClass};
 
-use super::slots::Slots;
+use super::page_map::Page;
+use super::slots::{DENSE_MAX, Slots};
 use super::units::Units;
 
 /// What a span holds.
@@ -50,21 +51,18 @@ pub(crate) struct Span<T> {
     pub(crate) is_tiny: bool,
     /// Bytes of a slot; 0 where it has none.
     pub(crate) slot_bytes: u64,
-    /// 2^32 / `slot_bytes`, rounded up; 0 where that does not do.
-    inverse: u64,
     /// How many slots it has.
     pub(crate) slot_count: u64,
     /// What is in them.
-    pub(crate) slots: Slots<T>,
-    /// How many objects are in them.
-    pub(crate) live: u64,
+    pub(super) slots: Slots<T>,
 }
 
-/// A division by a slot's size is a multiplication by its inverse up to these: the inverse times
-/// the size is less than the size above 2^32, so the product is exact while offset times size is
-/// below 2^32.
-const INVERSE_SLOT_MAX: u64 = 1 << 15;
+/// A division by a slot's size is a multiplication by its inverse for offsets below this: the inverse
+/// times the size is less than the size above 2^32, so the product is exact while offset times size
+/// is below 2^32.
 const INVERSE_OFFSETS: u64 = 1 << 17;
+
+const _: () = assert!(INVERSE_OFFSETS * size_class::SIZE_MAX as u64 <= 1 << 32);
 
 impl<T: Copy> Span<T> {
     /// An empty span. `None` when it has no pages or ends beyond any address.
@@ -83,13 +81,8 @@ impl<T: Copy> Span<T> {
             SpanKind::Large => (bytes, 1),
             SpanKind::Other | SpanKind::Unknown => (0, 0),
         };
-        let slots = Slots::new(slot_count);
-        let is_tiny = kindclass == TINY;
-        let inverse = match (kind, slot_bytes) {
-            (SpanKind::Small(_), 1..=INVERSE_SLOT_MAX) => (1_u64 << 32).div_ceil(slot_bytes),
-            _ => 0,
-        };
-        Some(Span { start, pages, kind, is_tiny, slot_bytes, inverse, slot_count, slots, live: 0 })
+        let (is_tiny, slots) = (kindclass == TINY, Slots::Unused);
+        Some(Span { start, pages, kind, is_tiny, slot_bytes, slot_count, slots })
     }
 
     /// The first page behind it.
@@ -100,12 +93,31 @@ impl<T: Copy> Span<T> {
     /// The slot that so many bytes from its start lie in, if they lie in one.
     #[inline]
     pub(crate) fn slot_at(&self, offset: u64) -> Option<u64> {
-        let index = if self.inverse != 0 && offset < INVERSE_OFFSETS {
-            (offset * self.inverse) >> 32
-        } else {
-            offset.checked_div(self.slot_bytes)?
-        };
+        let index = offset.checked_div(self.slot_bytes)?;
         (index < self.slot_count).then_some(index)
+    }
+
+    /// What the page table should know of the span, whose number is `number`: enough to find slots
+    /// by a multiplication where that does.
+    pub(super) fn page(&self, number: u32, units: &Units) -> Page {
+        let page = Page { span: number, ..Page::NONE };
+        let bytes = units.bytes(self.pages);
+        match (self.kind, &self.slots) {
+            (SpanKind::Small(class), Slots::Dense(base))
+                if bytes <= INVERSE_OFFSETS
+                    && self.slot_count <= DENSE_MAX
+                    && units.are_powers() =>
+            {
+                Page {
+                    base: *base,
+                    inverse: (1_u64 << 32).div_ceil(self.slot_bytes) as u32,
+                    count: self.slot_count as u16,
+                    class: class.index() as u8,
+                    ..page
+                }
+            }
+            _ => page,
+        }
     }
 }
 
@@ -142,17 +154,19 @@ mod tests {
         let mut visited = 0;
         for class in SizeClass::all() {
             let kindclass = (class.index() as u64) << 2;
-            // Longer than any writer's, so that both ways are taken.
-            let span = Span::<u32>::new(0, 20, kindclass, &Units::default()).unwrap();
-            assert!(span.inverse != 0);
-            for offset in 0..20 * 8192 {
-                let index = offset / span.slot_bytes;
-                let expected = (index < span.slot_count).then_some(index);
-                assert_eq!(span.slot_at(offset), expected, "{class:?} {offset}");
+            let pages = 16.min(DENSE_MAX * class.slot_size() as u64 / 8192);
+            let mut span = Span::<u32>::new(0, pages, kindclass, &Units::default()).unwrap();
+            span.slots = Slots::Dense(3);
+            let page = span.page(9, &Units::default());
+            assert_eq!((page.span, page.base, page.count > 0), (9, 3, true), "{class:?}");
+            for offset in 0..pages * 8192 {
+                let index = (offset * u64::from(page.inverse)) >> 32;
+                let found = (index < u64::from(page.count)).then_some(index);
+                assert_eq!(span.slot_at(offset), found, "{class:?} {offset}");
                 visited += 1;
             }
         }
-        assert_eq!(visited, 67 * 20 * 8192);
+        assert!(visited > 67 * 8192);
     }
 
     #[test]

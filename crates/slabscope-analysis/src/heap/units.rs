@@ -24,6 +24,20 @@ impl Units {
         (object > 0 && page > 0 && page % object == 0).then_some(Units { page, object })
     }
 
+    /// Whether both are powers of two, as everybody's are.
+    pub(crate) fn are_powers(&self) -> bool {
+        self.page.is_power_of_two() && self.object.is_power_of_two()
+    }
+
+    /// Objects by shifting, where that can be done; else by shifts that find nothing.
+    pub(super) fn shifts(&self) -> Shifts {
+        if !self.are_powers() {
+            return Shifts { page: u64::BITS - 1, unit: 0 };
+        }
+        let page = (self.page / self.object).trailing_zeros();
+        Shifts { page, unit: self.object.trailing_zeros() }
+    }
+
     /// Bytes of so many pages.
     pub(crate) fn bytes(&self, pages: u64) -> u64 {
         pages.saturating_mul(self.page)
@@ -47,6 +61,28 @@ impl Units {
     }
 }
 
+/// Units that are powers of two.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shifts {
+    page: u32,
+    unit: u32,
+}
+
+impl Shifts {
+    /// The page an object lies in.
+    #[inline]
+    pub(super) fn page_of(self, object: u64) -> u64 {
+        object >> self.page
+    }
+
+    /// Bytes from the start of a run of pages to the object, of whose page so many come before.
+    #[inline]
+    pub(super) fn bytes_from(self, before: u8, object: u64) -> u64 {
+        let into = object & ((1 << self.page) - 1);
+        (u64::from(before) << self.page | into) << self.unit
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +94,9 @@ mod tests {
         assert_eq!(units.page_of(1024), 1);
         assert_eq!(units.bytes_from(1, 1026), 16);
         assert_eq!(units.bytes(3), 24_576);
+        let shifts = units.shifts();
+        assert_eq!((shifts.page_of(1023), shifts.page_of(1024)), (0, 1));
+        assert_eq!(shifts.bytes_from(2, 1026), units.bytes_from(0, 2 * 1024 + 2));
     }
 
     #[test]

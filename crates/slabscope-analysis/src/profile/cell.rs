@@ -4,43 +4,23 @@
 //! cell that was not touched since the peak still has it, and one that is touched afterwards writes
 //! it down first. So the peak costs nothing while the heap grows.
 
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
 
-use foldhash::fast::RandomState;
-
-use crate::heap::{Place, SpanKind};
+use crate::heap::Class;
 use crate::report::Amount;
 use crate::sites::SiteId;
 use crate::threads::Owner;
 
-/// The size class of objects: 0 for large ones, [`Class::NONE`] for those in no slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Class(pub(crate) u8);
-
-impl Class {
-    pub(crate) const NONE: Class = Class(u8::MAX);
-
-    /// The class of an object that lies there.
-    #[inline]
-    pub(crate) fn of(place: Place) -> Class {
-        match place.kind {
-            Some(SpanKind::Small(class)) => Class(class.index() as u8),
-            Some(SpanKind::Large) => Class(0),
-            Some(SpanKind::Other | SpanKind::Unknown) | None => Class::NONE,
-        }
-    }
-}
-
 /// Whose objects a cell counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Key {
     pub(crate) site: SiteId,
-    pub(crate) class: Class,
     pub(crate) owner: Owner,
+    pub(crate) class: Class,
 }
 
 /// What they did.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cell {
     pub(crate) key: Key,
     /// The group of the site; see [`crate::sites::Sites::group`].
@@ -52,14 +32,15 @@ pub(crate) struct Cell {
     pub(crate) freed: Amount,
     /// Those freed soon after they were allocated, and by the same thread.
     pub(crate) temporary: Amount,
-    pub(crate) live: Amount,
+    /// Those that went without an event for it.
+    pub(crate) vanished: Amount,
     /// Those live at the peak of `peak`'s number.
     at_peak: Amount,
     peak: u64,
 }
 
 impl Cell {
-    fn new(key: Key, group: SiteId, peak: u64) -> Cell {
+    pub(crate) fn new(key: Key, group: SiteId, peak: u64) -> Cell {
         let none = Amount::default();
         Cell {
             key,
@@ -68,68 +49,51 @@ impl Cell {
             allocated: none,
             freed: none,
             temporary: none,
-            live: none,
+            vanished: none,
             at_peak: none,
             peak,
         }
     }
 
-    /// Must come before a change of `live`: there were so many peaks before it.
+    /// Those there now.
+    #[inline]
+    pub(crate) fn live(&self) -> Amount {
+        let mut live = self.existed;
+        live.plus(self.allocated);
+        live.minus(self.freed);
+        live.minus(self.vanished);
+        live
+    }
+
+    /// Must come before a change: there were so many peaks before it.
     #[inline]
     pub(crate) fn settle(&mut self, peaks: u64) {
         if self.peak != peaks {
             self.peak = peaks;
-            self.at_peak = self.live;
+            self.at_peak = self.live();
         }
     }
 
     /// What was live at the last of so many peaks.
     pub(crate) fn at_peak(&self, peaks: u64) -> Amount {
-        if self.peak == peaks { self.at_peak } else { self.live }
-    }
-}
-
-/// All cells so far, by number and by key.
-#[derive(Debug, Default)]
-pub(crate) struct Cells {
-    pub(crate) all: Vec<Cell>,
-    numbers: HashMap<Key, u32, RandomState>,
-    last: Option<(Key, u32)>,
-}
-
-impl Cells {
-    /// The number of a cell; there is one for each key from then on.
-    #[inline]
-    pub(crate) fn number(&mut self, key: Key, group: SiteId, peaks: u64) -> u32 {
-        if let Some((last, number)) = self.last
-            && last == key
-        {
-            return number;
-        }
-        let next = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-        let number = *self.numbers.entry(key).or_insert_with(|| {
-            // It had nothing at the peaks there were.
-            self.all.push(Cell::new(key, group, peaks));
-            next
-        });
-        self.last = Some((key, number));
-        number
+        if self.peak == peaks { self.at_peak } else { self.live() }
     }
 
-    /// The cell with this number.
-    #[inline]
-    pub(crate) fn get(&mut self, number: u32) -> Option<&mut Cell> {
-        self.all.get_mut(number as usize)
+    /// The same cell as a part begins: what there is existed before, and nothing has happened.
+    pub(crate) fn begun(&self) -> Cell {
+        let live = self.live();
+        // The first peak is the live bytes at this moment, and has the number 0.
+        Cell { existed: live, at_peak: live, ..Cell::new(self.key, self.group, 0) }
     }
 
-    /// What there is existed before, and nothing has happened.
-    pub(crate) fn window_begins(&mut self) {
-        for cell in &mut self.all {
-            let live = cell.live;
-            // The first peak is the live bytes at this moment, and has the number 0.
-            *cell =
-                Cell { existed: live, live, at_peak: live, ..Cell::new(cell.key, cell.group, 0) };
-        }
+    /// Takes in what happened in the part that follows, after so many peaks in both.
+    pub(crate) fn append(&mut self, next: &Cell, peaks: u64, next_peaks: u64, is_higher: bool) {
+        let at_peak = if is_higher { next.at_peak(next_peaks) } else { self.at_peak(peaks) };
+        (self.at_peak, self.peak) = (at_peak, peaks);
+        self.allocated.plus(next.allocated);
+        self.freed.plus(next.freed);
+        self.temporary.plus(next.temporary);
+        self.vanished.plus(next.vanished);
     }
 }
 
@@ -140,21 +104,33 @@ mod tests {
     #[test]
     fn a_cell_has_what_was_live_at_the_peak() {
         let key = Key { site: SiteId(1), class: Class(2), owner: Owner::thread(3) };
-        let mut cells = Cells::default();
-        let number = cells.number(key, key.site, 0);
-        assert_eq!(cells.number(key, key.site, 5), number);
-        let cell = cells.get(number).unwrap();
+        let mut cell = Cell::new(key, key.site, 0);
         cell.settle(0);
-        cell.live.add(8);
+        cell.allocated.add(8);
         // The first peak is now.
         assert_eq!(cell.at_peak(1).bytes, 8);
         cell.settle(1);
-        cell.live.sub(8);
+        cell.freed.add(8);
         assert_eq!(cell.at_peak(1).bytes, 8);
         cell.settle(1);
-        cell.live.add(4);
+        cell.allocated.add(4);
         assert_eq!((cell.at_peak(1).bytes, cell.at_peak(2).bytes), (8, 4));
-        let late = cells.number(Key { site: SiteId(9), ..key }, SiteId(9), 2);
-        assert_eq!(cells.get(late).unwrap().at_peak(2), Amount::default());
+        assert_eq!(Cell::new(key, key.site, 2).at_peak(2), Amount::default());
+    }
+
+    #[test]
+    fn the_higher_peak_of_two_parts_counts() {
+        let key = Key { site: SiteId(1), class: Class(2), owner: Owner::thread(3) };
+        let mut first = Cell::new(key, key.site, 0);
+        first.allocated.add(8);
+        let mut second = first.begun();
+        assert_eq!((second.existed.bytes, second.at_peak(0).bytes), (8, 8));
+        second.settle(0);
+        second.allocated.add(2);
+        for (is_higher, expected) in [(false, 8), (true, 10)] {
+            let mut both = first;
+            both.append(&second, 1, 1, is_higher);
+            assert_eq!((both.at_peak(1).bytes, both.live().bytes), (expected, 10));
+        }
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::cell::{Class, Key};
-use super::ledger::Tag;
-use crate::heap::{Heap, Span, SpanKind, Units, place};
+use super::cell::Key;
+use super::tag::Tag;
+use crate::heap::{Class, Heap, Span, SpanKind, SpanView, Units};
 use crate::sites::SiteId;
 
 /// How many stretches of occupancy there are between empty and full.
@@ -68,12 +68,13 @@ impl Census {
         key: impl Fn(Tag) -> Option<Key>,
     ) -> Census {
         let mut census = Census::default();
-        for span in heap.spans().filter(|span| span.slot_count > 0) {
-            census.classes.entry(Class::of(place(span))).or_default().add(span);
-            let part = span.live as f64 / span.slot_count as f64;
-            if matches!(span.kind, SpanKind::Small(_)) && span.live > 0 && part < nearly_empty {
-                census.nearly_empty.add(span);
-                census.pin(span, units, &key);
+        for view in heap.spans().filter(|view| view.span.slot_count > 0) {
+            let (span, live) = (view.span, view.live());
+            census.classes.entry(Class::of(span.kind)).or_default().add(span, live);
+            let part = live as f64 / span.slot_count as f64;
+            if matches!(span.kind, SpanKind::Small(_)) && live > 0 && part < nearly_empty {
+                census.nearly_empty.add(span, live);
+                census.pin(&view, live, units, &key);
             }
         }
         for (class, spans) in &mut census.classes {
@@ -82,9 +83,15 @@ impl Census {
         census
     }
 
-    fn pin(&mut self, span: &Span<Tag>, units: &Units, key: impl Fn(Tag) -> Option<Key>) {
-        let mut sites = BTreeMap::<SiteId, u64>::new();
-        for key in span.slots.tags().filter_map(key) {
+    fn pin(
+        &mut self,
+        view: &SpanView<'_, Tag>,
+        live: u64,
+        units: &Units,
+        key: impl Fn(Tag) -> Option<Key>,
+    ) {
+        let (span, mut sites) = (view.span, BTreeMap::<SiteId, u64>::new());
+        for key in view.objects().filter_map(|(_, tag)| key(tag)) {
             *sites.entry(key.site).or_default() += 1;
         }
         for (site, objects) in sites {
@@ -92,20 +99,20 @@ impl Census {
             pinned.spans += 1;
             pinned.objects += objects;
             pinned.bytes = pinned.bytes.saturating_add(objects.saturating_mul(span.slot_bytes));
-            let share = units.bytes(span.pages).saturating_mul(objects) / span.live.max(1);
+            let share = units.bytes(span.pages).saturating_mul(objects) / live.max(1);
             pinned.span_bytes = pinned.span_bytes.saturating_add(share);
         }
     }
 }
 
 impl ClassSpans {
-    fn add(&mut self, span: &Span<Tag>) {
+    fn add(&mut self, span: &Span<Tag>, live: u64) {
         self.spans += 1;
         self.pages = self.pages.saturating_add(span.pages);
         self.slots = self.slots.saturating_add(span.slot_count);
-        self.live += span.live;
-        self.live_bytes = self.live_bytes.saturating_add(span.live.saturating_mul(span.slot_bytes));
-        match span.live {
+        self.live += live;
+        self.live_bytes = self.live_bytes.saturating_add(live.saturating_mul(span.slot_bytes));
+        match live {
             0 => {
                 self.empty += 1;
                 self.empty_pages = self.empty_pages.saturating_add(span.pages);

@@ -9,8 +9,9 @@ use serde::Serialize;
 use slabscope_wire::size_class::SizeClass;
 
 use super::Profile;
-use super::cell::{Cell, Class};
+use super::cell::Cell;
 use crate::frame::Frame;
+use crate::heap::Class;
 use crate::sites::{Site, SiteId};
 use crate::threads::Owner;
 
@@ -65,7 +66,7 @@ impl Profile {
         mut add: impl FnMut(&mut F, usize, &Cell),
     ) -> HashMap<K, F, RandomState> {
         let mut sums = HashMap::default();
-        for (number, cell) in self.cells.iter().enumerate() {
+        for (number, cell) in self.books.cells.iter().enumerate() {
             add(sums.entry(key(cell)).or_default(), number, cell);
         }
         sums

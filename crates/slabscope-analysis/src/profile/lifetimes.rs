@@ -1,9 +1,9 @@
 //! How long objects lived: a histogram of powers of two.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The lifetimes of many objects.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lifetimes {
     count: u64,
     sum_ns: u64,
@@ -39,6 +39,18 @@ impl Lifetimes {
             self.by_bits.resize(bits + 1, 0);
         }
         self.by_bits[bits] += 1;
+    }
+
+    /// Adds others.
+    pub(crate) fn append(&mut self, other: &Lifetimes) {
+        self.count += other.count;
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        let len = self.by_bits.len().max(other.by_bits.len());
+        self.by_bits.resize(len, 0);
+        for (count, more) in self.by_bits.iter_mut().zip(&other.by_bits) {
+            *count += more;
+        }
     }
 
     /// The figures; `None` where no object was freed.

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use slabscope_trace::Time;
 
-use super::ledger::Tag;
-use crate::heap::{Heap, place};
+use super::tag::Tag;
+use crate::heap::Heap;
 
 /// How many stretches a part of a trace is divided into.
 pub const AGES: usize = 10;
@@ -60,9 +60,8 @@ impl Survivors {
             };
             *sum = sum.saturating_add(bytes);
         };
-        for span in heap.spans() {
-            let bytes = place(span).bytes;
-            span.slots.tags().for_each(|tag| add(tag, bytes));
+        for view in heap.spans() {
+            view.objects().for_each(|(_, tag)| add(tag, view.span.slot_bytes));
         }
         heap.strays().for_each(|tag| add(tag, 0));
         Survivors(ages)

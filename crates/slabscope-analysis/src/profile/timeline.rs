@@ -1,18 +1,20 @@
 //! What was live over time, at no more than a few hundred moments.
 //!
 //! How long a trace is shows at its end only. So the moments begin close together, and whenever
-//! there are too many, each two become one.
+//! there are too many, each two become one. They lie on one grid for the whole trace, so that parts
+//! which follow each other can be put together.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use slabscope_trace::Time;
 
 use crate::report::Amount;
+use crate::serde_time;
 
-/// The most moments there are; even.
+/// The most moments there are.
 const POINTS_MAX: usize = 256;
 
 /// What was live in a stretch of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
     /// Its end, in nanoseconds since the trace's start.
     pub at_ns: i64,
@@ -23,22 +25,35 @@ pub struct Point {
 }
 
 /// What was live over time.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timeline {
-    start: Time,
-    step_ns: i64,
-    /// Up to which time the last point goes.
+    /// Where the grid begins: the start of the trace.
+    #[serde(with = "serde_time")]
+    origin: Time,
+    /// Stretches are 1,000 ns long, doubled so often.
+    doublings: u32,
+    /// Which stretch of the grid the first point is.
+    first: i128,
+    /// Where the last point's stretch ends.
+    #[serde(with = "serde_time")]
     end: Time,
+    /// Never empty.
     points: Vec<Point>,
 }
 
 impl Timeline {
-    /// From this time on, with so much live.
-    pub(crate) fn new(start: Time, live: Amount) -> Timeline {
-        let step_ns = 1000;
-        let end = Time(start.0.saturating_add(step_ns));
+    /// From this time on, with so much live; `origin` is the start of the trace.
+    pub(crate) fn new(origin: Time, start: Time, live: Amount) -> Timeline {
         let first = Point { at_ns: 0, live, max_bytes: live.bytes };
-        Timeline { start, step_ns, end, points: vec![first] }
+        let mut line = Timeline { origin, doublings: 0, first: 0, end: start, points: vec![first] };
+        line.first = line.stretch(start);
+        line.set_end();
+        line
+    }
+
+    /// Another one on the same grid.
+    pub(crate) fn begun(&self, start: Time, live: Amount) -> Timeline {
+        Timeline::new(self.origin, start, live)
     }
 
     /// So much is live from this time on.
@@ -53,37 +68,97 @@ impl Timeline {
         }
     }
 
-    #[cold]
-    fn advance(&mut self, time: Time) {
-        let since = time.0.saturating_sub(self.start.0).max(0);
-        while since / self.step_ns >= POINTS_MAX as i64 {
-            self.step_ns = self.step_ns.saturating_mul(2);
-            let pairs = self.points.chunks(2).filter_map(|pair| {
-                let last = *pair.last()?;
-                let max_bytes = pair.iter().map(|point| point.max_bytes).max()?;
-                Some(Point { max_bytes, ..last })
-            });
-            self.points = pairs.collect();
+    /// Takes in what follows.
+    pub(crate) fn append(&mut self, next: &Timeline) {
+        let mut next = next.clone();
+        while self.doublings < next.doublings {
+            self.double();
         }
-        let needed = (since / self.step_ns) as usize + 1;
-        let last = self.points.last().copied().unwrap_or_default();
-        let idle = Point { max_bytes: last.live.bytes, ..last };
-        self.points.resize(needed.max(self.points.len()), idle);
-        let end = self.step_ns.saturating_mul(self.points.len() as i64);
-        self.end = Time(self.start.0.saturating_add(end));
+        while next.doublings < self.doublings {
+            next.double();
+        }
+        while self.is_too_long(next.first + next.points.len() as i128 - 1) {
+            self.double();
+            next.double();
+        }
+        let between = usize::try_from(next.first - self.first).unwrap_or(0);
+        self.idle_until(between + 1);
+        for (place, point) in (between..).zip(&next.points) {
+            match self.points.get_mut(place) {
+                Some(known) => {
+                    *known = Point { max_bytes: known.max_bytes.max(point.max_bytes), ..*point };
+                }
+                None => self.points.push(*point),
+            }
+        }
+        self.set_end();
     }
 
-    /// The points up to `end`, their times counted from `origin`.
-    pub(crate) fn points(&self, origin: Time, end: Time) -> Vec<Point> {
-        let mut all = Timeline { points: self.points.clone(), ..*self };
+    #[cold]
+    fn advance(&mut self, time: Time) {
+        while self.is_too_long(self.stretch(time)) {
+            self.double();
+        }
+        let needed = usize::try_from(self.stretch(time) - self.first).unwrap_or(0) + 1;
+        self.idle_until(needed);
+        self.set_end();
+    }
+
+    /// Whether there would be too many points, were the last one this stretch.
+    fn is_too_long(&self, last: i128) -> bool {
+        last - self.first >= POINTS_MAX as i128
+    }
+
+    fn idle_until(&mut self, len: usize) {
+        let last = self.points.last().copied().unwrap_or_default();
+        let idle = Point { max_bytes: last.live.bytes, ..last };
+        self.points.resize(len.max(self.points.len()), idle);
+    }
+
+    /// Makes one stretch of each two.
+    fn double(&mut self) {
+        let mut doubled = Vec::<Point>::with_capacity(self.points.len() / 2 + 1);
+        for (stretch, point) in (self.first..).zip(&self.points) {
+            match doubled.last_mut().filter(|_| stretch & 1 == 1) {
+                Some(last) => {
+                    *last = Point { max_bytes: last.max_bytes.max(point.max_bytes), ..*point }
+                }
+                None => doubled.push(*point),
+            }
+        }
+        self.points = doubled;
+        (self.first, self.doublings) = (self.first >> 1, self.doublings + 1);
+        self.set_end();
+    }
+
+    fn step_ns(&self) -> i128 {
+        1000 << self.doublings
+    }
+
+    /// The stretch that a time lies in.
+    fn stretch(&self, time: Time) -> i128 {
+        (i128::from(time.0) - i128::from(self.origin.0)).div_euclid(self.step_ns())
+    }
+
+    /// Where the stretch begins that has this place on the grid.
+    fn start_of(&self, stretch: i128) -> Time {
+        let time = i128::from(self.origin.0) + stretch * self.step_ns();
+        Time(i64::try_from(time).unwrap_or(i64::MAX))
+    }
+
+    fn set_end(&mut self) {
+        self.end = self.start_of(self.first + self.points.len() as i128);
+    }
+
+    /// The points up to `end`, their times counted from the start of the trace.
+    pub(crate) fn points(&self, end: Time) -> Vec<Point> {
+        let mut all = self.clone();
         if end >= all.end {
             all.advance(end);
         }
-        let (mut points, step) = (all.points, all.step_ns);
-        let mut at = self.start;
-        for point in &mut points {
-            at = Time(at.0.saturating_add(step)).min(end.max(self.start));
-            point.at_ns = at.since(origin);
+        let mut points = std::mem::take(&mut all.points);
+        for (stretch, point) in (all.first + 1..).zip(&mut points) {
+            point.at_ns = all.start_of(stretch).min(end).since(all.origin).max(0);
         }
         points
     }
@@ -99,13 +174,13 @@ mod tests {
 
     #[test]
     fn peaks_survive_however_long_the_trace_is() {
-        let mut timeline = Timeline::new(Time(500), live(1));
+        let mut timeline = Timeline::new(Time(0), Time(500), live(1));
         timeline.set(Time(600), live(7));
         timeline.set(Time(700), live(3));
         for second in 1..5_000 {
             timeline.set(Time(second * 1_000_000_000), live(second as u64));
         }
-        let points = timeline.points(Time(0), Time(5_000_000_000_000));
+        let points = timeline.points(Time(5_000_000_000_000));
         assert!((POINTS_MAX / 2..=POINTS_MAX + 1).contains(&points.len()), "{}", points.len());
         assert!(points.windows(2).all(|pair| pair[0].at_ns < pair[1].at_ns));
         assert!(points[0].max_bytes >= 7);
@@ -115,11 +190,11 @@ mod tests {
 
     #[test]
     fn idle_times_keep_what_was_live() {
-        let mut timeline = Timeline::new(Time(0), live(0));
+        let mut timeline = Timeline::new(Time(0), Time(0), live(0));
         timeline.set(Time(10), live(9));
         timeline.set(Time(11), live(5));
         timeline.set(Time(100_000), live(6));
-        let points = timeline.points(Time(0), Time(100_000));
+        let points = timeline.points(Time(100_000));
         assert_eq!((points[0].live, points[0].max_bytes), (live(5), 9));
         assert_eq!((points[50].live, points[50].max_bytes), (live(5), 5));
         assert_eq!(points.last().map(|point| point.live), Some(live(6)));
@@ -127,9 +202,25 @@ mod tests {
 
     #[test]
     fn times_at_the_end_of_all_times_do_no_harm() {
-        let mut timeline = Timeline::new(Time(i64::MIN), live(0));
+        let mut timeline = Timeline::new(Time(i64::MIN), Time(i64::MIN), live(0));
         timeline.set(Time(i64::MAX), live(1));
         timeline.set(Time(i64::MIN), live(2));
-        assert!(timeline.points(Time(0), Time(i64::MAX)).len() <= POINTS_MAX + 1);
+        assert!(timeline.points(Time(i64::MAX)).len() <= POINTS_MAX + 1);
+    }
+
+    #[test]
+    fn parts_put_together_are_the_whole() {
+        let times: Vec<i64> = (1..400_i64).map(|n| 300 + n * n * 37).collect();
+        for cut in [1, 7, 100, 398] {
+            let mut whole = Timeline::new(Time(0), Time(300), live(0));
+            times.iter().for_each(|&time| whole.set(Time(time), live(time as u64 % 101)));
+            let mut first = Timeline::new(Time(0), Time(300), live(0));
+            times[..cut].iter().for_each(|&time| first.set(Time(time), live(time as u64 % 101)));
+            let carried = live(times[cut - 1] as u64 % 101);
+            let mut second = first.begun(Time(times[cut]), carried);
+            times[cut..].iter().for_each(|&time| second.set(Time(time), live(time as u64 % 101)));
+            first.append(&second);
+            assert_eq!(first, whole, "{cut}");
+        }
     }
 }

@@ -15,24 +15,29 @@ pub(super) fn named(counts: [u64; KINDS]) -> Vec<EventCount> {
 }
 
 /// Which of the nine events it is.
-pub(super) fn kind(what: AllocFree) -> usize {
-    usize::from(
-        match what {
-            AllocFree::Span { .. } => id::SPAN,
-            AllocFree::SpanAlloc { .. } => id::SPAN_ALLOC,
-            AllocFree::SpanFree { .. } => id::SPAN_FREE,
-            AllocFree::HeapObject { .. } => id::HEAP_OBJECT,
-            AllocFree::HeapObjectAlloc { .. } => id::HEAP_OBJECT_ALLOC,
-            AllocFree::HeapObjectFree { .. } => id::HEAP_OBJECT_FREE,
-            AllocFree::Stack { .. } => id::GOROUTINE_STACK,
-            AllocFree::StackAlloc { .. } => id::GOROUTINE_STACK_ALLOC,
-            AllocFree::StackFree { .. } => id::GOROUTINE_STACK_FREE,
-        } - id::SPAN,
-    )
+#[inline]
+pub(super) fn kind(what: AllocFree) -> u8 {
+    what.number() - id::SPAN
+}
+
+/// Whether it is about an object.
+pub(crate) fn is_of_object(kind: u8) -> bool {
+    kind == id::HEAP_OBJECT - id::SPAN || is_alloc_or_free(kind)
+}
+
+/// Whether it is an allocation or a free of an object.
+#[inline]
+pub(crate) fn is_alloc_or_free(kind: u8) -> bool {
+    kind == id::HEAP_OBJECT_ALLOC - id::SPAN || kind == id::HEAP_OBJECT_FREE - id::SPAN
+}
+
+/// The event's name, as Go's tools call it.
+pub(crate) fn event_name(kind: u8) -> &'static str {
+    EVENT_NAMES.get(usize::from(kind)).copied().unwrap_or_default()
 }
 
 /// The names of the nine events, in the order of their numbers.
-pub(super) const EVENT_NAMES: [&str; KINDS] = {
+const EVENT_NAMES: [&str; KINDS] = {
     let mut names = [""; KINDS];
     let mut kind = 0;
     while kind < KINDS {

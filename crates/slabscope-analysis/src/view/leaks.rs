@@ -43,12 +43,12 @@ impl Profile {
     /// What is live at the end.
     pub fn leaks(&self) -> Leaks {
         let add = |sum: &mut Left, number: usize, cell: &Cell| {
-            sum.live.plus(cell.live);
+            sum.live.plus(cell.live());
             sum.allocated.plus(cell.allocated);
             sum.ages.plus(&self.survivors.of(number));
         };
         let weight = |sum: &Left| sum.live.bytes;
-        let ages = (0..self.cells.len()).fold(Ages::default(), |mut sum, number| {
+        let ages = (0..self.books.cells.len()).fold(Ages::default(), |mut sum, number| {
             sum.plus(&self.survivors.of(number));
             sum
         });

@@ -45,10 +45,10 @@ impl Profile {
             sum.allocated.plus(cell.allocated);
             sum.freed.plus(cell.freed);
             sum.temporary.plus(cell.temporary);
-            sum.live.plus(cell.live);
+            sum.live.plus(cell.live());
             sum.at_peak.plus(self.at_peak(cell));
             let SiteId(number) = cell.group;
-            if let Some(track) = self.tracks.get(number as usize) {
+            if let Some(track) = self.books.sites.get(number as usize) {
                 sum.max_bytes = track.max_bytes;
                 sum.lifetime = track.lifetimes.summary();
             }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::profile::{Class, ClassLabel, Profile};
+use crate::heap::Class;
+use crate::profile::{ClassLabel, Profile};
 use crate::report::{Amount, Requested};
 use crate::window::Part;
 
@@ -47,7 +48,7 @@ impl Profile {
     pub fn sizes(&self) -> SizesView {
         let mut sizes = BTreeMap::<u64, Amount>::new();
         let mut slots = BTreeMap::<Class, Amount>::new();
-        for cell in self.cells.iter().filter(|cell| cell.allocated.objects > 0) {
+        for cell in self.books.cells.iter().filter(|cell| cell.allocated.objects > 0) {
             let size = self.sites.get(cell.key.site).size;
             let sum = match size {
                 Some(size) => sizes.entry(size).or_default(),

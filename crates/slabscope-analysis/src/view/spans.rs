@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 
-use crate::profile::{By, Class, ClassLabel, ClassSpans, Pinned, Profile, SiteLabel};
+use crate::heap::Class;
+use crate::profile::{By, ClassLabel, ClassSpans, Pinned, Profile, SiteLabel};
 use crate::window::Part;
 
 /// The spans at the end of a trace, or of a part of it.
@@ -39,7 +40,7 @@ impl Profile {
         pinned.sort_by_key(|&(&site, pinned)| (Reverse(pinned.span_bytes), site));
         SpansView {
             part: self.part,
-            page_bytes: self.page_bytes,
+            page_bytes: self.spans.page_bytes,
             pages: sum(|spans| spans.pages),
             freed_pages: sum(|spans| spans.freed_pages),
             classes: classes

@@ -57,7 +57,7 @@ impl Folded {
 impl Profile {
     /// All objects by site, size class and thread, in the order they were met.
     pub fn stacks(&self) -> impl Iterator<Item = Folded> {
-        self.cells.iter().map(|cell: &Cell| Folded {
+        self.books.cells.iter().map(|cell: &Cell| Folded {
             site: self.site_label(cell.key.site),
             class: cell.key.class.into(),
             thread: self.thread_label(cell.key.owner),
@@ -65,7 +65,7 @@ impl Profile {
             allocated: cell.allocated,
             temporary: cell.temporary,
             at_peak: self.at_peak(cell),
-            live: cell.live,
+            live: cell.live(),
         })
     }
 }

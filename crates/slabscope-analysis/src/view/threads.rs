@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::profile::{By, Cell, Profile, ThreadLabel};
+use crate::profile::{By, Cell, Pair, Profile, ThreadLabel};
 use crate::report::Amount;
 use crate::threads::Owner;
 use crate::window::Part;
@@ -50,12 +50,12 @@ impl Profile {
         let add = |sum: &mut ThreadFigures, cell: &Cell| {
             sum.allocated.plus(cell.allocated);
             sum.temporary.plus(cell.temporary);
-            sum.live.plus(cell.live);
+            sum.live.plus(cell.live());
             sum.at_peak.plus(self.at_peak(cell));
         };
         let mut sums = self.sums(|cell| cell.key.owner, |sum, _, cell| add(sum, cell));
-        for (&(_, by), freed) in &self.pairs {
-            sums.entry(by).or_default().freed.plus(*freed);
+        for pair in &self.books.pairs {
+            sums.entry(pair.freed_by).or_default().freed.plus(pair.freed);
         }
         let mut rows: Vec<(Owner, ThreadFigures)> = sums.into_iter().collect();
         rows.retain(|(_, sum)| *sum != ThreadFigures::default());
@@ -64,12 +64,15 @@ impl Profile {
             (owner == Owner::BEFORE, bytes, owner)
         });
         let row = |(owner, figures)| By { label: self.thread_label(owner), figures };
-        let mut pairs: Vec<_> = self.pairs.iter().collect();
-        pairs.sort_by_key(|(pair, freed)| (std::cmp::Reverse(freed.objects), **pair));
-        let pair = |(&(owner, by), &freed): (&(Owner, Owner), &Amount)| PairRow {
-            allocated_by: self.thread_label(owner),
-            freed_by: self.thread_label(by),
-            freed,
+        let mut pairs: Vec<_> = self.books.pairs.iter().collect();
+        pairs.retain(|pair| pair.freed.objects > 0);
+        pairs.sort_by_key(|pair| {
+            (std::cmp::Reverse(pair.freed.objects), pair.allocated_by, pair.freed_by)
+        });
+        let pair = |pair: &Pair| PairRow {
+            allocated_by: self.thread_label(pair.allocated_by),
+            freed_by: self.thread_label(pair.freed_by),
+            freed: pair.freed,
         };
         ThreadsView {
             part: self.part,

@@ -1,6 +1,7 @@
 //! Everything that can be wrong with a trace.
 
 use std::fmt;
+use std::io;
 
 use slabscope_wire::batch::PAYLOAD_MAX;
 use slabscope_wire::event;
@@ -15,6 +16,8 @@ use crate::limits::{FRAMES_MAX, STRING_MAX};
 pub enum ErrorKind {
     /// The file does not begin as a trace that can be read.
     Header(HeaderError),
+    /// The file could not be read on.
+    Read(io::ErrorKind),
     /// A batch had to begin here, and this byte begins none.
     NotABatch(u8),
     /// The file ends inside a batch's header, or a number there is broken.
@@ -95,6 +98,7 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             ErrorKind::Header(error) => header(error, f),
+            ErrorKind::Read(error) => write!(f, "it cannot be read on: {error}"),
             ErrorKind::NotABatch(byte) => write!(f, "byte {byte} begins no batch"),
             ErrorKind::BatchHeader(error) => write!(f, "in a batch header, {error}"),
             ErrorKind::BatchTooLarge(size) => {

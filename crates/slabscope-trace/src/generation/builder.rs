@@ -6,8 +6,8 @@ use std::sync::Arc;
 use slabscope_wire::event::id;
 
 use super::records::Records;
-use super::{Format, Generation, Sample, ThreadBatches};
-use crate::batch::Batch;
+use super::{Format, Generation, Piece, Sample, ThreadBatches};
+use crate::batch::{Batch, Batches};
 use crate::clock::{Clock, Snapshot};
 use crate::cursor::Decoding;
 use crate::error::{Error, ErrorKind};
@@ -18,11 +18,11 @@ use crate::tables::{FrameEntry, Tables};
 
 /// A generation being read.
 #[derive(Debug)]
-pub(super) struct Builder<'a> {
+pub(super) struct Builder {
     format: Format,
     /// 0 until its first batch.
     generation: u64,
-    threads: Vec<ThreadBatches<'a>>,
+    threads: Vec<(ThreadId, Vec<Piece>)>,
     thread_index: HashMap<ThreadId, usize>,
     /// With times still in ticks.
     samples: Vec<Sample>,
@@ -34,7 +34,7 @@ pub(super) struct Builder<'a> {
     experimental: ExperimentalData,
 }
 
-impl<'a> Builder<'a> {
+impl Builder {
     pub(super) fn new(format: Format) -> Self {
         Builder {
             format,
@@ -51,13 +51,8 @@ impl<'a> Builder<'a> {
     }
 
     /// An error at this place of the file.
-    pub(super) fn error(&self, offset: usize, what: ErrorKind) -> Error {
-        Error { offset: offset as u64, generation: self.generation, what }
-    }
-
-    /// Gives the generation its number.
-    pub(super) fn number(&mut self, generation: u64) {
-        self.generation = generation;
+    pub(super) fn error(&self, offset: u64, what: ErrorKind) -> Error {
+        Error { offset, generation: self.generation, what }
     }
 
     /// Whether no batch was seen yet.
@@ -97,7 +92,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Takes a batch in, in a format where no generation has an end of its own.
-    pub(super) fn add_unended(&mut self, batch: Batch<'a>) -> Result<(), Error> {
+    pub(super) fn add_unended(&mut self, batch: Batch<'_>) -> Result<(), Error> {
         if Self::ends_generation(&batch) {
             return Err(self.error(batch.offset, ErrorKind::UnexpectedEnd));
         }
@@ -105,7 +100,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Takes a batch in, whatever it holds.
-    pub(super) fn add(&mut self, batch: Batch<'a>) -> Result<(), Error> {
+    pub(super) fn add(&mut self, batch: Batch<'_>) -> Result<(), Error> {
         if self.start == 0 || batch.time < self.start {
             self.start = batch.time;
         }
@@ -133,13 +128,13 @@ impl<'a> Builder<'a> {
         added.map_err(|what| self.error(records.offset(), what))
     }
 
-    fn add_events(&mut self, batch: Batch<'a>) {
+    fn add_events(&mut self, batch: Batch<'_>) {
         let index = *self.thread_index.entry(batch.thread).or_insert_with(|| {
-            self.threads.push(ThreadBatches { thread: batch.thread, batches: Vec::new() });
+            self.threads.push((batch.thread, Vec::new()));
             self.threads.len() - 1
         });
-        if let Some(thread) = self.threads.get_mut(index) {
-            thread.batches.push(batch);
+        if let Some((_, pieces)) = self.threads.get_mut(index) {
+            pieces.push(Piece { time: batch.time, at: batch.at, len: batch.payload.len() });
         }
     }
 
@@ -225,8 +220,9 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The generation, once all of its batches are in; `offset` is where it ends.
-    pub(super) fn finish(mut self, offset: usize) -> Result<Generation<'a>, Error> {
+    /// The generation, once all of its batches are in: what `batches` has left comes after it.
+    pub(super) fn finish<'a>(mut self, batches: &mut Batches<'a>) -> Result<Generation<'a>, Error> {
+        let offset = batches.offset();
         let Some(clock) = self.clock else {
             return Err(self.error(offset, ErrorKind::NoFrequency));
         };
@@ -240,9 +236,13 @@ impl<'a> Builder<'a> {
             sample.time = clock.time(sample.time.0 as u64);
         }
         self.samples.sort_by_key(|sample| sample.time);
+        let start = batches.start();
+        let block = batches.cut();
+        let thread =
+            |(thread, pieces)| ThreadBatches { thread, block: block.clone(), start, pieces };
         Ok(Generation {
             number: self.generation,
-            threads: self.threads,
+            threads: self.threads.into_iter().map(thread).collect(),
             samples: self.samples,
             start: clock.time(self.start),
             decoding: Decoding { clock, catalog: self.format.catalog },

@@ -11,7 +11,7 @@ pub(super) struct Records<'a> {
     payload: &'a [u8],
     at: usize,
     /// Where the payload stands in the file.
-    start: usize,
+    start: u64,
 }
 
 impl<'a> Records<'a> {
@@ -20,8 +20,8 @@ impl<'a> Records<'a> {
     }
 
     /// Where in the file it stands.
-    pub(super) fn offset(&self) -> usize {
-        self.start + self.at
+    pub(super) fn offset(&self) -> u64 {
+        self.start + self.at as u64
     }
 
     /// Passes over the byte that says what kind of batch it is.

@@ -52,11 +52,9 @@ impl Lane {
         thread: &ThreadBatches<'_>,
         number: Option<u16>,
         decoding: Decoding,
-    ) -> Result<Lane, (usize, ErrorKind)> {
+    ) -> Result<Lane, (u64, ErrorKind)> {
         let mut probe = Cursor::new(thread.thread);
-        probe
-            .advance(&thread.batches, decoding)
-            .map_err(|what| (probe.offset(&thread.batches), what))?;
+        probe.advance(thread, decoding).map_err(|what| (probe.offset(thread), what))?;
         let cursor = Cursor::new(thread.thread);
         let place = cursor.place();
         Ok(Lane {
@@ -121,7 +119,7 @@ impl Lane {
                 break Then::More;
             }
             let place = self.cursor.place();
-            match self.cursor.advance(&thread.batches, decoding) {
+            match self.cursor.advance(thread, decoding) {
                 Ok(true) => {}
                 Ok(false) => {
                     self.ready = self.len;
@@ -149,7 +147,7 @@ impl Lane {
             return Some(event);
         }
         let event = Plain::for_checked(&raw, lane)?;
-        let offset = self.cursor.offset(&thread.batches);
+        let offset = self.cursor.offset(thread);
         self.checked.push_back(Checked { raw, offset });
         Some(event)
     }
@@ -158,11 +156,11 @@ impl Lane {
     #[inline]
     fn decode_short(&mut self, thread: &ThreadBatches<'_>, decoding: Decoding) {
         let mut place = self.cursor.place();
-        let (Some(batch), Some(lane)) = (thread.batches.get(place.batch), self.number) else {
+        let (Some(piece), Some(lane)) = (thread.pieces.get(place.batch), self.number) else {
             return;
         };
         let room = self.events.get_mut(self.len..).unwrap_or_default();
-        let (count, last) = decode_short(batch.payload, &mut place, decoding, lane, room);
+        let (count, last) = decode_short(thread.payload(piece), &mut place, decoding, lane, room);
         if count > 0 {
             self.len += count;
             self.last = last;
@@ -175,7 +173,7 @@ impl Lane {
         self.cursor.go_to(self.first);
         for _ in 0..=self.at {
             // What could be read before can be read again.
-            let _ = self.cursor.advance(&thread.batches, decoding);
+            let _ = self.cursor.advance(thread, decoding);
         }
         self.cursor
     }

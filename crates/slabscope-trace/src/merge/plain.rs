@@ -4,6 +4,7 @@ mod short;
 
 use slabscope_wire::event::id;
 
+use crate::alloc_free::AllocFree;
 use crate::catalog::Catalog;
 use crate::cursor::RawEvent;
 use crate::experiment::ExperimentalEvent;
@@ -74,6 +75,15 @@ impl Plain {
         let [first, second] = self.args;
         let args = [first, second, u64::from(self.third), 0];
         Some(ExperimentalEvent::known(catalog.row(self.id)?, args))
+    }
+}
+
+impl Plain {
+    /// The event, if it is one of the heap.
+    #[inline]
+    pub(crate) fn alloc_free(&self) -> Option<AllocFree> {
+        let [first, second] = self.args;
+        AllocFree::new(self.id, [first, second, u64::from(self.third)])
     }
 }
 

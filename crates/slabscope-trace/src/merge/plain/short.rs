@@ -147,11 +147,12 @@ mod tests {
     use slabscope_wire::varint;
 
     use super::*;
-    use crate::batch::Batch;
     use crate::catalog::STANDARD;
     use crate::clock::Clock;
     use crate::cursor::Cursor;
+    use crate::generation::{Piece, ThreadBatches};
     use crate::id::ThreadId;
+    use crate::input::Block;
 
     /// A number whose encoding may be longer than it must.
     fn number() -> impl Strategy<Value = Vec<u8>> {
@@ -189,14 +190,9 @@ mod tests {
         ) {
             let clock = Clock::from_frequency(frequency);
             let decoding = Decoding { clock, catalog: &STANDARD };
-            let batch = Batch {
-                experiment: 0,
-                generation: 1,
-                thread: ThreadId(1),
-                time: start,
-                payload: &payload,
-                offset: 0,
-            };
+            let pieces = vec![Piece { time: start, at: 0, len: payload.len() }];
+            let (thread, block) = (ThreadId(1), Block::Whole(&payload));
+            let batches = ThreadBatches { thread, block, start: 0, pieces };
             let mut cursor = Cursor::new(ThreadId(1));
             let mut place = Place { time: clock.time(start), ..cursor.place() };
             let mut out = [Plain::NOTHING; 40];
@@ -205,7 +201,7 @@ mod tests {
                 if index + 1 == count {
                     prop_assert_eq!(cursor.place().at, last.at);
                 }
-                prop_assert_eq!(cursor.advance(&[batch], decoding), Ok(true));
+                prop_assert_eq!(cursor.advance(&batches, decoding), Ok(true));
                 prop_assert_eq!(Plain::new(&cursor.event, 7, &STANDARD), Some(*plain));
             }
             if count > 0 {

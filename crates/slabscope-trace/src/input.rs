@@ -1,0 +1,124 @@
+//! Where the bytes of a trace come from: all of them are there, or they are read as they are needed.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+/// How many bytes are asked for at a time.
+const STEP: u64 = 1 << 20;
+
+/// Bytes of a file that stay where they are.
+#[derive(Clone, Debug)]
+pub(crate) enum Block<'a> {
+    /// The whole file.
+    Whole(&'a [u8]),
+    /// A stretch of it.
+    Part(Arc<Vec<u8>>),
+}
+
+impl Block<'_> {
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Block::Whole(bytes) => bytes,
+            Block::Part(bytes) => bytes,
+        }
+    }
+}
+
+/// The bytes of a trace.
+#[derive(Debug)]
+pub(crate) enum Input<'a> {
+    Whole(&'a [u8]),
+    Stream(Stream<'a>),
+}
+
+/// Bytes that are read as they are needed.
+pub(crate) struct Stream<'a> {
+    read: Box<dyn Read + Send + 'a>,
+    /// What was read and not given away.
+    bytes: Vec<u8>,
+    /// Where in the file that begins.
+    start: u64,
+    has_ended: bool,
+}
+
+impl fmt::Debug for Stream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Stream { bytes, start, has_ended, .. } = self;
+        write!(f, "Stream({} bytes at {start}, ended: {has_ended})", bytes.len())
+    }
+}
+
+impl<'a> Input<'a> {
+    /// What `read` gives, which begins at `start` in the file.
+    pub(crate) fn stream(read: Box<dyn Read + Send + 'a>, start: u64) -> Input<'a> {
+        Input::Stream(Stream { read, bytes: Vec::new(), start, has_ended: false })
+    }
+
+    /// The bytes there are.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Input::Whole(bytes) => bytes,
+            Input::Stream(stream) => &stream.bytes,
+        }
+    }
+
+    /// Where in the file they begin.
+    pub(crate) fn start(&self) -> u64 {
+        match self {
+            Input::Whole(_) => 0,
+            Input::Stream(stream) => stream.start,
+        }
+    }
+
+    /// Gets more bytes; `false` when there are no more.
+    pub(crate) fn grow(&mut self) -> io::Result<bool> {
+        let Input::Stream(stream) = self else { return Ok(false) };
+        if stream.has_ended {
+            return Ok(false);
+        }
+        let read = stream.read.as_mut().take(STEP).read_to_end(&mut stream.bytes)?;
+        stream.has_ended = read == 0;
+        Ok(read > 0)
+    }
+
+    /// Gives the first `len` bytes away. Whoever looks for what comes behind them finds it at the
+    /// place that is returned.
+    pub(crate) fn cut(&mut self, len: usize) -> (Block<'a>, usize) {
+        match self {
+            Input::Whole(bytes) => (Block::Whole(bytes), len),
+            Input::Stream(stream) => {
+                let tail = stream.bytes.get(len..).unwrap_or_default();
+                // What comes next is most often as long.
+                let mut rest = Vec::with_capacity(tail.len() + len);
+                rest.extend_from_slice(tail);
+                stream.bytes.truncate(len);
+                let part = std::mem::replace(&mut stream.bytes, rest);
+                stream.start += part.len() as u64;
+                (Block::Part(Arc::new(part)), 0)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_gives_what_is_cut_off_and_goes_on_behind_it() {
+        let file: Vec<u8> = (0..2 * STEP + 7).map(|n| n as u8).collect();
+        let mut input = Input::stream(Box::new(&file[..]), 100);
+        while input.grow().unwrap() {}
+        assert_eq!((input.bytes(), input.start()), (&file[..], 100));
+        let (block, at) = input.cut(1000);
+        assert_eq!((block.bytes(), at), (&file[..1000], 0));
+        assert_eq!((input.bytes(), input.start()), (&file[1000..], 1100));
+        assert!(!input.grow().unwrap());
+        let mut whole = Input::Whole(&file);
+        let (block, at) = whole.cut(1000);
+        assert_eq!((block.bytes().len(), at, whole.start()), (file.len(), 1000, 0));
+    }
+}

@@ -41,6 +41,8 @@ pub(crate) struct Stream<'a> {
     /// Where in the file that begins.
     start: u64,
     has_ended: bool,
+    /// Why, if that is to be said next.
+    failure: Option<io::Error>,
 }
 
 impl fmt::Debug for Stream<'_> {
@@ -53,7 +55,8 @@ impl fmt::Debug for Stream<'_> {
 impl<'a> Input<'a> {
     /// What `read` gives, which begins at `start` in the file.
     pub(crate) fn stream(read: Box<dyn Read + Send + 'a>, start: u64) -> Input<'a> {
-        Input::Stream(Stream { read, bytes: Vec::new(), start, has_ended: false })
+        let (has_ended, failure) = (false, None);
+        Input::Stream(Stream { read, bytes: Vec::new(), start, has_ended, failure })
     }
 
     /// The bytes there are.
@@ -76,12 +79,23 @@ impl<'a> Input<'a> {
     /// Gets more bytes; `false` when there are no more.
     pub(crate) fn grow(&mut self) -> io::Result<bool> {
         let Input::Stream(stream) = self else { return Ok(false) };
+        if let Some(failure) = stream.failure.take() {
+            return Err(failure);
+        }
         if stream.has_ended {
             return Ok(false);
         }
-        let read = stream.read.as_mut().take(STEP).read_to_end(&mut stream.bytes)?;
-        stream.has_ended = read == 0;
-        Ok(read > 0)
+        let before = stream.bytes.len();
+        let read = stream.read.as_mut().take(STEP).read_to_end(&mut stream.bytes);
+        let is_more = stream.bytes.len() > before;
+        stream.has_ended = read.is_err() || !is_more;
+        match read {
+            // What came before the failure is looked at first.
+            Err(failure) if is_more => stream.failure = Some(failure),
+            Err(failure) => return Err(failure),
+            Ok(_) => {}
+        }
+        Ok(is_more)
     }
 
     /// Gives the first `len` bytes away. Whoever looks for what comes behind them finds it at the

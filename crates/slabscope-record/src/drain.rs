@@ -79,9 +79,6 @@ pub(crate) fn run(session: &Session) {
         if let Some(reason) = ending {
             return drainer.finish(reason);
         }
-        if drainer.generation.out.failure().is_some() || session.has_failed() {
-            drainer.fail();
-        }
         session.signal().pause(PAUSE);
         if !taken {
             // Somebody has a place in a ring and was interrupted before he filled it: let him run.
@@ -142,6 +139,10 @@ impl<'a> Drainer<'a> {
         self.encode_all();
         self.after_round();
         self.checkpoint();
+        // Before the rings let go of what is not in the trace: a kill would find neither.
+        if self.generation.out.failure().is_some() || self.session.has_failed() {
+            self.fail();
+        }
         let mut taken = false;
         for (ring, place) in self.places.as_mut_slice().iter_mut().enumerate() {
             if place.next != place.taken {
@@ -233,7 +234,8 @@ impl<'a> Drainer<'a> {
         let (rings, ring) = (self.session.rings(), run.ring as usize);
         let entry = self.session.threads().get(run.thread);
         let thread = entry.id.load(Ordering::Relaxed);
-        let failed = self.session.has_failed();
+        // As of the last round: each is in the trace as a whole, or is not.
+        let failed = self.failed;
         let number = self.generation.number;
         entry.generation.store(number, Ordering::Relaxed);
         self.events_in_generation = true;

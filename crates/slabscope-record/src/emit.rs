@@ -55,7 +55,17 @@ impl<'a> Emitter<'a> {
     /// Whether the thread should wait for the drainer once its operation is over.
     #[inline]
     pub fn pressed(&self) -> bool {
-        self.pressed
+        self.pressed && self.is_waiting_worthwhile()
+    }
+
+    /// Nothing comes of it once the trace has failed; nor when somebody waited too long already, which
+    /// ends it here.
+    #[cold]
+    fn is_waiting_worthwhile(&self) -> bool {
+        if self.session.signal().is_overdue() {
+            self.session.stall();
+        }
+        !self.session.has_failed()
     }
 
     /// An object exists since before the trace; its requested size is not known.

@@ -130,6 +130,7 @@ impl Session {
         let ticks_are_nanos = !clock::ticks_are_time();
         let begun = Anchor::now(ticks_are_nanos);
         let stack = thread::stack_for_spawn(STACK_LEN)?;
+        signal.begin(config.policy.stall);
         let live = Live::new(file, Rings::count_needed());
         let parts = live.as_ref().and_then(|live| {
             let rings = Rings::new(live.heads()?, live.words()?, config.policy.force_cas);

@@ -4,6 +4,7 @@
 
 pub(crate) mod counting;
 pub(crate) mod killed;
+pub(crate) mod published;
 pub(crate) mod workers;
 
 use std::collections::BTreeMap;

@@ -10,7 +10,11 @@ fn main() {
     for argument in arguments {
         let address = u64::from_str_radix(argument.trim_start_matches("0x"), 16).unwrap_or(0);
         println!("{address:#x}");
-        for frame in symbolizer.frames(Some(0), address).iter() {
+        let frames = symbolizer.frames(Some(0), address);
+        if let Some(owner) = slabscope_symbols::types::of_stack(frames.iter(), None) {
+            println!("  allocates {} ({:?}: {})", owner.name, owner.certainty, owner.because);
+        }
+        for frame in frames.iter() {
             let inlined = if frame.is_inlined { " (inlined)" } else { "" };
             println!("  {}{inlined}\n    {}:{}", frame.name.full, frame.file, frame.line);
         }

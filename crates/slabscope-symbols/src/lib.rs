@@ -17,6 +17,7 @@ mod name;
 mod source_path;
 mod symbol_table;
 mod symbolizer;
+pub mod types;
 
 pub use frame::Frame;
 pub use module::{BuildId, Module};

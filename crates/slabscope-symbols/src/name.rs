@@ -38,15 +38,20 @@ impl Name {
         let mut name = match linked {
             Some(Linked::Rust { path, is_exact }) => Name::of_path(&path, is_exact),
             Some(Linked::Other(full)) => Name { base: full.clone(), full, ..Name::default() },
-            None => Name::of_source(parts.source?, &parts),
+            None => Name::of_source(parts.source?),
         };
-        if let (Some(source), Some(_)) = (parts.source, parts.linkage)
-            && name.arguments.is_empty()
-        {
-            name.arguments = owned(generics::split(source).1);
+        // The file says where the code stands; a path may name the type of a caller's crate.
+        if let Some(module) = source_path::module(parts.file) {
+            name.module = module;
         }
-        if name.arguments.is_empty() {
-            name.arguments = parts.arguments.to_vec();
+        if parts.linkage.is_none() && !name.module.is_empty() {
+            name.full = format!("{}::{}", name.module, name.full);
+        }
+        // Those in the source's name come in one order, whichever way names are mangled.
+        let source = parts.source.map(|source| owned(generics::split(source).1));
+        let better = [source.unwrap_or_default(), parts.arguments.to_vec()];
+        if let Some(arguments) = better.into_iter().find(|list| !list.is_empty()) {
+            name.arguments = arguments;
         }
         Some(name)
     }
@@ -76,17 +81,13 @@ impl Name {
         name
     }
 
-    fn of_source(source: &str, parts: &Parts<'_>) -> Name {
+    fn of_source(source: &str) -> Name {
         let (base, arguments) = generics::split(source);
-        let module = source_path::module(parts.file).unwrap_or_default();
-        let full =
-            if module.is_empty() { source.to_owned() } else { format!("{module}::{source}") };
         Name {
-            full: full.replace(", alloc::alloc::Global", ""),
-            module,
+            full: source.replace(", alloc::alloc::Global", ""),
             base: base.to_owned(),
             arguments: owned(arguments),
-            owner: String::new(),
+            ..Name::default()
         }
     }
 }

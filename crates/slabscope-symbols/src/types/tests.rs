@@ -1,0 +1,176 @@
+//! Stacks as compilers leave them, and what they allocate.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::name::Parts;
+
+fn frame(file: &str, source: &str, is_inlined: bool) -> Frame {
+    let file = match file.split_once(':') {
+        Some(("alloc", path)) => format!("/rustc/5980/library/alloc/src/{path}"),
+        Some(("core", path)) => format!("/rustc/5980/library/core/src/{path}"),
+        Some(("std", path)) => format!("/rustc/5980/library/std/src/{path}"),
+        Some(("hashbrown", path)) => format!("/rust/deps/hashbrown-0.16.1/src/{path}"),
+        _ => file.to_owned(),
+    };
+    let name = Name::new(Parts { source: Some(source), file: &file, ..Parts::default() });
+    Frame { name: Arc::new(name.unwrap()), file: file.into(), line: 1, is_inlined }
+}
+
+/// The type for frames given as file and function, all inlined but the last.
+fn of(frames: &[(&str, &str)]) -> (String, Certainty) {
+    let last = frames.len() - 1;
+    let frames: Vec<_> = frames
+        .iter()
+        .enumerate()
+        .map(|(depth, (file, source))| frame(file, source, depth < last))
+        .collect();
+    let found = of_stack(&frames, None).expect("it has a type");
+    (found.name, found.certainty)
+}
+
+const ALLOC: (&str, &str) = ("alloc:alloc.rs", "alloc");
+const MAIN: (&str, &str) = ("/app/src/main.rs", "main");
+
+#[test]
+fn vectors_are_known_by_their_elements() {
+    let inner = ("alloc:raw_vec/mod.rs", "with_capacity_in<alloc::alloc::Global>");
+    let raw = ("alloc:raw_vec/mod.rs", "with_capacity_in<my::Order, alloc::alloc::Global>");
+    let vec = ("alloc:vec/mod.rs", "with_capacity<my::Order>");
+    assert_eq!(of(&[ALLOC, inner, raw, vec, MAIN]), ("Vec<my::Order>".into(), Certainty::Exact));
+}
+
+#[test]
+fn the_caller_knows_better_than_code_that_is_shared() {
+    let frames = [
+        frame("alloc:raw_vec/mod.rs", "grow_amortized<alloc::alloc::Global>", true),
+        frame("alloc:raw_vec/mod.rs", "grow_one<other::SameSize, alloc::alloc::Global>", false),
+        frame("alloc:vec/mod.rs", "push_mut<my::Order, alloc::alloc::Global>", true),
+        frame("alloc:vec/mod.rs", "push<my::Order, alloc::alloc::Global>", true),
+        frame("/app/src/main.rs", "main", false),
+    ];
+    let found = of_stack(&frames, Some(8)).unwrap();
+    assert_eq!((&*found.name, found.certainty), ("Vec<my::Order>", Certainty::Exact));
+    let alone = of_stack(&frames[..2], Some(8)).unwrap();
+    assert_eq!((&*alone.name, alone.certainty), ("Vec<other::SameSize>", Certainty::Likely));
+}
+
+#[test]
+fn a_vector_in_a_vector_is_not_its_holder() {
+    let frames = [
+        ("alloc:raw_vec/mod.rs", "with_capacity_in<u32, alloc::alloc::Global>"),
+        ("alloc:slice.rs", "to_vec<u32, alloc::alloc::Global>"),
+        ("alloc:vec/mod.rs", "clone<u32, alloc::alloc::Global>"),
+        (
+            "alloc:slice.rs",
+            "to_vec<alloc::vec::Vec<u32, alloc::alloc::Global>, alloc::alloc::Global>",
+        ),
+        (
+            "alloc:vec/mod.rs",
+            "clone<alloc::vec::Vec<u32, alloc::alloc::Global>, alloc::alloc::Global>",
+        ),
+        MAIN,
+    ];
+    assert_eq!(of(&frames).0, "Vec<u32>");
+}
+
+#[test]
+fn bytes_are_what_their_holder_is() {
+    let bytes = ("alloc:raw_vec/mod.rs", "with_capacity_in<u8, alloc::alloc::Global>");
+    let cases: [(&[(&str, &str)], &str); 7] = [
+        (&[("alloc:string.rs", "with_capacity")], "String"),
+        (&[("alloc:slice.rs", "to_vec<u8>"), ("alloc:str.rs", "to_owned")], "String"),
+        (&[("alloc:string.rs", "push_str"), ("alloc:string.rs", "write_str")], "String"),
+        (&[("std:sys/os_str/bytes.rs", "to_owned"), ("std:path.rs", "to_path_buf")], "PathBuf"),
+        (&[("alloc:ffi/c_str.rs", "spec_new_impl_bytes")], "CString"),
+        (&[("alloc:vec/mod.rs", "with_capacity<u8>")], "Vec<u8>"),
+        (&[("alloc:boxed/convert.rs", "from<u8>")], "Box<[u8]>"),
+    ];
+    for (frames, expected) in cases {
+        let all = [&[ALLOC, bytes], frames, &[MAIN]].concat();
+        assert_eq!(of(&all).0, expected, "{frames:?}");
+    }
+}
+
+#[test]
+fn texts_that_are_collected_are_no_vector_of_texts() {
+    let frames = [
+        ("alloc:raw_vec/mod.rs", "with_capacity_in<u8, alloc::alloc::Global>"),
+        ("alloc:string.rs", "to_string"),
+        ("core:iter/adapters/map.rs", "next<alloc::string::String, my::Names>"),
+        ("alloc:vec/spec_from_iter.rs", "from_iter<alloc::string::String, my::Names>"),
+        MAIN,
+    ];
+    assert_eq!(of(&frames).0, "String");
+}
+
+#[test]
+fn boxes_and_what_is_made_of_them() {
+    let cases = [
+        ("my::Job", "Box<my::Job>"),
+        ("alloc::sync::ArcInner<my::Session>", "Arc<my::Session>"),
+        ("alloc::rc::RcInner<core::cell::RefCell<u8>>", "Rc<RefCell<u8>>"),
+        (
+            "alloc::collections::btree::node::LeafNode<u32, alloc::string::String>",
+            "BTreeMap<u32, String>",
+        ),
+        (
+            "alloc::collections::btree::node::InternalNode<u8, alloc::collections::btree::set_val::SetValZST>",
+            "BTreeSet<u8>",
+        ),
+        ("alloc::collections::linked_list::Node<u8>", "LinkedList<u8>"),
+        (
+            "tokio::runtime::task::core::Cell<app::serve::{async_fn_env#0}, tokio::Sched>",
+            "tokio task of {async fn in app::serve}",
+        ),
+        ("app::run::{async_block_env#1}", "Box<{async block 1 in app::run}>"),
+    ];
+    for (value, expected) in cases {
+        let new = format!("new<{value}>");
+        let frames = [ALLOC, ("alloc:boxed.rs", "box_new_uninit"), ("alloc:boxed.rs", &new), MAIN];
+        assert_eq!(of(&frames).0, expected);
+    }
+}
+
+#[test]
+fn shared_slices_and_texts() {
+    let slice = ("alloc:sync.rs", "copy_from_slice<u8>");
+    let layout = ("alloc:sync.rs", "allocate_for_layout<[u8]>");
+    let from = ("alloc:sync.rs", "from<u8>");
+    assert_eq!(of(&[ALLOC, slice, from, MAIN]).0, "Arc<[u8]>");
+    assert_eq!(of(&[ALLOC, layout, slice, from, ("alloc:sync.rs", "from"), MAIN]).0, "Arc<str>");
+}
+
+#[test]
+fn tables_are_maps_or_sets() {
+    let inner = ("hashbrown:raw/mod.rs", "resize_inner<alloc::alloc::Global>");
+    let cases = [
+        ("(u32, alloc::string::String)", "HashMap<u32, String>"),
+        ("(&str, ())", "HashSet<&str>"),
+        ("my::Entry", "hashbrown::table::HashTable<my::Entry>"),
+    ];
+    for (entry, expected) in cases {
+        let table = format!("reserve_rehash<{entry}, alloc::alloc::Global, my::Closure>");
+        let frames = [ALLOC, inner, ("hashbrown:raw/mod.rs", &table), MAIN];
+        assert_eq!(of(&frames).0, expected);
+    }
+}
+
+#[test]
+fn queues_are_more_than_vectors() {
+    let raw = ("alloc:raw_vec/mod.rs", "grow_one<my::Order, alloc::alloc::Global>");
+    let deque = ("alloc:collections/vec_deque/mod.rs", "grow<my::Order, alloc::alloc::Global>");
+    assert_eq!(of(&[raw, deque, MAIN]).0, "VecDeque<my::Order>");
+}
+
+#[test]
+fn what_fits_not_is_a_guess_and_nothing_is_nothing() {
+    let frames = [
+        frame("alloc:raw_vec/mod.rs", "reserve<u8, alloc::alloc::Global>", true),
+        frame("/app/src/main.rs", "main", false),
+    ];
+    assert_eq!(of_stack(&frames, Some(1)).unwrap().certainty, Certainty::Exact);
+    assert_eq!(of_stack(&frames, Some(16)).unwrap().certainty, Certainty::Guess);
+    assert_eq!(of_stack(&[frame("/app/src/main.rs", "main", false)], None), None);
+    assert_eq!(of_stack(&[], None), None);
+}

@@ -2,6 +2,7 @@
 //!
 //! [`Symbolizer`] takes the modules a trace names, finds debug information for each by its build id,
 //! and turns addresses into [`Frame`]s, those of inlined functions included.
+//! [`types::of_stack`] tells from the frames of an allocation what it was for.
 //!
 //! No input makes it panic: what cannot be read becomes a frame with fewer facts in it, and
 //! [`Symbolizer::findings`] says why.

@@ -119,9 +119,27 @@ impl Heap {
         }
     }
 
+    /// The address after the end of the stack in use that `address` lies in; `None` if it is in none.
+    pub fn stack_end(&self, address: usize) -> Option<usize> {
+        let arena = self.arena()?;
+        let page = arena.page_of(address)?;
+        // What this says of a page that is in no stack may be old.
+        let first = arena.first_of(page);
+        if first == 0 || arena.span(first).state() != State::Stack {
+            return None;
+        }
+        let stack = stack_in(arena, first);
+        let start = stack.base.addr().get();
+        let end = start.checked_add(stack.size)?;
+        (start..end).contains(&address).then_some(end)
+    }
+
     fn new_stack(&self, arena: &Arena, size: usize, observer: &mut impl Observer) -> Option<u32> {
         let pages = (size / PAGE_SIZE) as u32 + GUARD_PAGES;
         let page = self.page_heap().lock().take(arena, pages, PAGE_SIZE, State::StackIdle)?.first;
+        for inside in page..page.saturating_add(pages) {
+            arena.set_first(inside, page);
+        }
         // SAFETY: the page is the span's first, and nobody uses it.
         if !unsafe { map::guard(arena.address(page), GUARD_PAGES as usize * PAGE_SIZE) } {
             // A stack without a guard would hide an overflow; there is none rather than that.

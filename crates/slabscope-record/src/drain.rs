@@ -13,6 +13,7 @@ use crate::counts::KINDS;
 use crate::generation::Generation;
 use crate::live::{Progress, RingPlace};
 use crate::mapped::{Mapped, Zeroed};
+use crate::modules::Watch;
 use crate::output::Tally;
 use crate::ring::CAPACITY;
 use crate::runs::{self, Found, Record, Run, Runs};
@@ -58,6 +59,7 @@ struct Drainer<'a> {
     live: u64,
     live_ns: u64,
     events_in_generation: bool,
+    modules: Watch,
     /// Whether the trace was ended early.
     failed: bool,
     /// Whether a ring holds what nobody pushed: then none is read any more.
@@ -112,6 +114,7 @@ impl<'a> Drainer<'a> {
             live: u64::MAX,
             live_ns: 0,
             events_in_generation: false,
+            modules: Watch::new(second.nanos),
             failed: false,
             torn: false,
         })
@@ -272,6 +275,11 @@ impl<'a> Drainer<'a> {
             return;
         }
         let generation = &mut self.generation;
+        if let Some(stacks) = self.session.stacks()
+            && self.modules.look(stacks, self.session.live())
+        {
+            generation.note_modules();
+        }
         generation.batch.close(&mut generation.out, generation.number);
         generation.write_sites();
         let now_ns = self.anchors.nanos(self.horizon);

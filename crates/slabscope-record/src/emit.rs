@@ -13,7 +13,9 @@ use crate::counts::EventKind;
 use crate::policy::Overflow;
 use crate::ring::Pushed;
 use crate::session::Session;
+use crate::stacks::Stacks;
 use crate::thread_table::{ThreadEntry, add_own};
+use slabscope_unwind::Place;
 use slabscope_wire::live::word;
 
 /// Emits the events of one operation of one thread.
@@ -73,16 +75,35 @@ impl<'a> Emitter<'a> {
         self.push(EventKind::Object, word::event(EventKind::Object, id, 0), 0);
     }
 
-    /// An object of `size` bytes at `align` was allocated in a slot of `slot` bytes.
+    /// An object of `size` bytes at `align` was allocated in a slot of `slot` bytes; `place` says
+    /// where the call came from, if that is to be known.
     #[inline]
-    pub fn object_alloc(&mut self, id: u64, size: usize, align: usize, slot: usize) {
-        let site = self.session.sites().intern(size, align);
+    pub fn object_alloc(
+        &mut self,
+        id: u64,
+        size: usize,
+        align: usize,
+        slot: usize,
+        place: impl FnOnce() -> Place,
+    ) {
+        let site = match self.session.stacks() {
+            None => self.session.sites().intern(size, align),
+            Some(stacks) => self.site_with_stack(stacks, size, align, &place()),
+        };
         self.push(EventKind::ObjectAlloc, word::event(EventKind::ObjectAlloc, id, site), 0);
         if self.reentrant {
             self.session.shared().allocated.fetch_add(slot as u64, Ordering::Relaxed);
         } else {
             add_own(&self.entry.allocated, slot as u64);
         }
+    }
+
+    /// The site's number with its call stack, or without it for lack of room. A thread that meets code
+    /// of a module nobody knows yet should wait for the drainer to look at it.
+    fn site_with_stack(&mut self, stacks: &Stacks, size: usize, align: usize, at: &Place) -> u32 {
+        let site = stacks.intern(size, align, at, self.session.live());
+        self.pressed |= stacks.wants_scan() && self.pressed_at != u64::MAX;
+        site.unwrap_or_else(|| self.session.sites().intern(size, align))
     }
 
     /// An object in a slot of `slot` bytes is about to be freed.

@@ -6,11 +6,13 @@
 //! goroutine 1, since only a goroutine on a processor may report the size of the heap.
 
 mod build;
+mod modules;
+mod sites;
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::Ordering;
 
+use slabscope_os::clock;
 use slabscope_os::file::Errno;
-use slabscope_os::{clock, say::Decimal};
 use slabscope_wire::alloc_free::{EndReason, OBJECT_ALIGN, PAGE_SIZE, STACK_ALIGN, data};
 use slabscope_wire::batch::{BatchHeader, BatchKind, NO_THREAD, PAYLOAD_MAX};
 use slabscope_wire::buffer::Buffer;
@@ -23,7 +25,7 @@ use crate::encode::{Batch, DataBatch};
 use crate::mapped::Mapped;
 use crate::output::{Output, Tally};
 use crate::session::Session;
-use crate::site::SiteTable;
+use sites::Sites;
 
 /// A generation is cut when it has this many bytes; Go's reader keeps one whole in memory.
 const BYTES_MAX: u64 = 32 << 20;
@@ -51,11 +53,9 @@ pub(crate) struct Generation<'a> {
     /// Where in the file it begins.
     start_at: u64,
     scratch: Mapped<u8>,
-    /// For each site, the generation that last wrote it. Atomic only to be mapped.
-    site_written: Mapped<AtomicU32>,
-    /// Sites seen and not yet written in this generation: `site_new[..site_new_count]`.
-    site_new: Mapped<AtomicU32>,
-    site_new_count: usize,
+    sites: Sites,
+    /// Whether modules came or went in this generation.
+    modules_changed: bool,
     control: u64,
     control_known: bool,
     /// Where the end was written, after a failure.
@@ -79,9 +79,8 @@ impl<'a> Generation<'a> {
             start_ns,
             start_at: 0,
             scratch: Mapped::new(PAYLOAD_MAX)?,
-            site_written: Mapped::new(SiteTable::number_max() + 1)?,
-            site_new: Mapped::new(SiteTable::number_max() + 1)?,
-            site_new_count: 0,
+            sites: Sites::new(session.stacks().is_some())?,
+            modules_changed: false,
             control: slabscope_os::thread::id(),
             control_known: false,
             end_at: None,
@@ -112,50 +111,7 @@ impl<'a> Generation<'a> {
     /// Notes that an event of this generation names `site`.
     #[inline]
     pub(crate) fn note_site(&mut self, site: u32) {
-        let Some(written) = self.site_written.get(site as usize) else { return };
-        if written.load(Ordering::Relaxed) == self.number as u32 || site == 0 {
-            return;
-        }
-        written.store(self.number as u32, Ordering::Relaxed);
-        if let Some(slot) = self.site_new.get(self.site_new_count) {
-            slot.store(site, Ordering::Relaxed);
-            self.site_new_count += 1;
-        }
-    }
-
-    /// Writes the sites noted since the last call, for us and, as types, for Go's consumers.
-    pub(crate) fn write_sites(&mut self) {
-        let sites = self.site_new.get(..self.site_new_count).unwrap_or_default();
-        self.site_new_count = 0;
-        if sites.is_empty() {
-            return;
-        }
-        let numbers = || sites.iter().map(|site| site.load(Ordering::Relaxed));
-        let table = self.session.sites();
-        let scratch = self.scratch.as_mut_slice();
-        let mut batch =
-            DataBatch::new(&mut self.out, self.number, self.start_ns, data::SITES, scratch);
-        for (number, site) in numbers().filter_map(|n| Some((u64::from(n), table.get(n)?))) {
-            batch.record(|b| {
-                b.varint(number) && b.varint(site.size) && b.varint(site.align) && b.varint(0)
-            });
-        }
-        batch.close();
-        let scratch = self.scratch.as_mut_slice();
-        let mut batch =
-            DataBatch::new(&mut self.out, self.number, self.start_ns, data::TYPES, scratch);
-        for (number, site) in numbers().filter_map(|n| Some((u64::from(n), table.get(n)?))) {
-            let size = Decimal::new(site.size);
-            let align = Decimal::new(site.align);
-            let parts = ["size ", size.as_str(), " align ", align.as_str()];
-            let len: usize = parts.iter().map(|part| part.len()).sum();
-            batch.record(|b| {
-                let head = [number, 0, site.size, 0, len as u64];
-                head.iter().all(|&n| b.varint(n))
-                    && parts.iter().all(|part| b.bytes(part.as_bytes()))
-            });
-        }
-        batch.close();
+        self.sites.note(site, self.number);
     }
 
     /// Writes the size of the live heap, as of `now_ns`; every event so far is before that.
@@ -243,12 +199,14 @@ impl<'a> Generation<'a> {
         self.write_info();
         self.write_build();
         self.write_size_classes();
+        self.write_modules();
     }
 
     fn end_tables(&mut self) {
         self.batch.close(&mut self.out, self.number);
         self.write_sites();
         self.write_threads();
+        self.write_modules_again();
     }
 
     fn normal_header(&self) -> BatchHeader {

@@ -4,12 +4,15 @@
 //! Where no file can be had (the trace goes to a pipe or a device, the disk has no room, the file
 //! system cannot map) the memory is the process's own, and everything else is the same.
 
-use core::ffi::CStr;
-use core::sync::atomic::{AtomicU64, Ordering, compiler_fence};
+mod backing;
+mod layout;
 
-use slabscope_os::file::{self, Errno, File};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
+
+use slabscope_os::file::{Errno, File};
 use slabscope_os::rseq::RingHead;
 use slabscope_os::{clock, process};
+use slabscope_wire::buffer::Buffer;
 use slabscope_wire::live::{self, checkpoint, header, state};
 
 use crate::clock::Anchor;
@@ -20,51 +23,9 @@ use crate::ring::CAPACITY;
 use crate::site::SLOTS;
 use crate::thread_table::{THREADS, ThreadEntry};
 
-/// The kernel maps in units of this.
-const PAGE: usize = slabscope_os::KERNEL_PAGE;
-
-/// Threads the disk gets room for at a time.
-const THREADS_BACKED: usize = 4096;
-
-/// The longest path, in bytes, with the NUL that ends it.
-const PATH_MAX: usize = 4096 + live::SUFFIX.len();
-
-/// Where each part begins, in bytes; the threads come last, since most have no room on the disk.
-#[derive(Clone, Copy, Debug)]
-struct Layout {
-    checkpoints: usize,
-    checkpoint_size: usize,
-    heads: usize,
-    words: usize,
-    sites: usize,
-    chunk: usize,
-    threads: usize,
-    len: usize,
-}
-
-impl Layout {
-    fn new(rings: usize) -> Self {
-        let words = checkpoint::RINGS + checkpoint::RING_LEN * rings;
-        let checkpoint_size = (words * size_of::<u64>()).next_multiple_of(PAGE);
-        let mut end = 0_usize;
-        let mut part = |len: usize| {
-            let start = end;
-            end += len.next_multiple_of(PAGE);
-            start
-        };
-        part(header::LEN * size_of::<u64>());
-        Layout {
-            checkpoints: part(2 * checkpoint_size),
-            checkpoint_size,
-            heads: part(rings * size_of::<RingHead>()),
-            words: part(rings * CAPACITY as usize * size_of::<u64>()),
-            sites: part(SLOTS * size_of::<u64>()),
-            chunk: part(CHUNK),
-            threads: part(THREADS * size_of::<ThreadEntry>()),
-            len: end,
-        }
-    }
-}
+use backing::Backing;
+use layout::Layout;
+pub(crate) use layout::Part;
 
 /// The memory of one trace.
 #[derive(Debug)]
@@ -76,15 +37,6 @@ pub(crate) struct Live {
     file: Option<Backing>,
     /// Why there is no file, if there is none.
     refusal: Option<Errno>,
-}
-
-/// The file.
-#[derive(Debug)]
-struct Backing {
-    file: File,
-    path: [u8; PATH_MAX],
-    /// Threads that the disk has room for. Relaxed: to ask for room twice does no harm.
-    threads: AtomicU64,
 }
 
 /// What a checkpoint says of one ring.
@@ -107,9 +59,10 @@ pub(crate) struct Progress {
 }
 
 impl Live {
-    /// Memory for so many rings, beside the file `trace`; `None` when there is none.
-    pub(crate) fn new(trace: File, rings: usize) -> Option<Self> {
-        let layout = Layout::new(rings);
+    /// Memory for so many rings, and for call stacks, beside the file `trace`; `None` when there is
+    /// none.
+    pub(crate) fn new(trace: File, rings: usize, has_stacks: bool) -> Option<Self> {
+        let layout = Layout::new(rings, has_stacks);
         let (file, region, refusal) = match Backing::new(trace, &layout) {
             Ok((file, region)) => (Some(file), region, None),
             Err(why) => (None, Region::of_memory(layout.len)?, Some(why)),
@@ -139,6 +92,9 @@ impl Live {
             (header::THREAD_SIZE, bytes(size_of::<ThreadEntry>())),
             (header::SITES_AT, bytes(layout.sites)),
             (header::SITES, bytes(SLOTS)),
+            (header::STACK_SITES_AT, bytes(layout.stack_sites)),
+            (header::FRAMES_AT, bytes(layout.frames)),
+            (header::MODULES_AT, bytes(layout.modules)),
             (header::CHUNK_AT, bytes(layout.chunk)),
             (header::CHUNK_MAX, bytes(CHUNK)),
             (header::CHECKPOINTS_AT, bytes(layout.checkpoints)),
@@ -198,21 +154,48 @@ impl Live {
         unsafe { self.region.slice(self.layout.chunk, CHUNK) }
     }
 
-    /// Has room made for the entry of thread `number`. `false` when there is none: the entry must
-    /// not be touched then.
-    pub(crate) fn back_thread(&self, number: usize) -> bool {
-        let Some(backing) = &self.file else { return true };
-        if (number as u64) < backing.threads.load(Ordering::Relaxed) {
-            return true;
+    /// Has room made for the first `len` bytes of a part. `false` when there is none: they must not be
+    /// touched then.
+    pub(crate) fn back(&self, part: Part, len: usize) -> bool {
+        self.file.as_ref().is_none_or(|file| file.back(&self.layout, part, len))
+    }
+
+    /// Memory for sites with call stacks and for frames, with the words that count them; `None` where
+    /// no stacks are taken.
+    pub(crate) fn links(&self, part: Part) -> Option<(Mapped<AtomicU32>, Mapped<AtomicU64>)> {
+        let count = match part {
+            Part::StackSites => header::STACK_SITES,
+            _ => header::FRAMES,
+        };
+        let (start, end) = (self.layout.start(part), self.layout.end(part));
+        if start == end {
+            return None;
         }
-        let first = number / THREADS_BACKED * THREADS_BACKED;
-        let at = self.layout.threads + first * size_of::<ThreadEntry>();
-        let done = backing.file.allocate(at, THREADS_BACKED * size_of::<ThreadEntry>()).is_ok();
-        if done {
-            // Numbers are given out in order, so whoever has a lower one has asked before.
-            backing.threads.fetch_max((first + THREADS_BACKED) as u64, Ordering::Relaxed);
+        // SAFETY: as in `thread_count`.
+        unsafe {
+            let words = self.region.slice(start, (end - start) / size_of::<u32>())?;
+            Some((words, self.region.slice(count * size_of::<u64>(), 1)?))
         }
-        done
+    }
+
+    /// Appends to the records of modules what `write` writes whole; `false` when there is no room.
+    /// For the drainer, or before there is one.
+    pub(crate) fn add_module(&self, write: impl FnOnce(&mut Buffer<'_>) -> bool) -> bool {
+        let Some(word) = self.header.get(header::MODULES_LEN) else { return false };
+        let len = word.load(Ordering::Relaxed) as usize;
+        let room = self.layout.modules_len.saturating_sub(len);
+        // SAFETY: as in `thread_count`; one thread at a time calls this, and nobody else has these
+        // bytes.
+        let Some(mut bytes) = (unsafe { self.region.slice::<u8>(self.layout.modules + len, room) })
+        else {
+            return false;
+        };
+        let mut buffer = Buffer::new(bytes.as_mut_slice());
+        let fits = buffer.record(write);
+        if fits {
+            publish(word, (len + buffer.len()) as u64);
+        }
+        fits
     }
 
     /// Makes a checkpoint. For the drainer, or before there is one.
@@ -269,7 +252,7 @@ impl Live {
 
     /// The file, if there is one.
     pub(crate) fn file_sizes(&self) -> Option<LiveFile> {
-        let (apparent, allocated) = self.file.as_ref()?.file.sizes()?;
+        let (apparent, allocated) = self.file.as_ref()?.sizes()?;
         Some(LiveFile { apparent, allocated })
     }
 
@@ -280,51 +263,15 @@ impl Live {
 
     /// Removes the file.
     pub(crate) fn remove(&self) {
-        if let Some(backing) = &self.file {
-            if let Ok(path) = CStr::from_bytes_until_nul(&backing.path) {
-                backing.file.remove_at(path);
-            }
-            backing.file.close();
+        if let Some(file) = &self.file {
+            file.remove();
         }
     }
 
     /// In a forked child: leaves the file to the parent.
     pub(crate) fn forget(&self) {
-        if let Some(backing) = &self.file {
-            backing.file.close();
-        }
-    }
-}
-
-impl Backing {
-    /// Makes the file, and sees that all of it can be written but most threads.
-    fn new(trace: File, layout: &Layout) -> Result<(Backing, Region), Errno> {
-        if !trace.is_ordinary() {
-            return Err(Errno(0));
-        }
-        let mut path = [0; PATH_MAX];
-        let room = PATH_MAX - live::SUFFIX.len() - 1;
-        let len = trace.path(path.get_mut(..room).unwrap_or_default()).ok_or(Errno(0))?;
-        if let Some(end) = path.get_mut(len..len + live::SUFFIX.len()) {
-            end.copy_from_slice(live::SUFFIX.as_bytes());
-        }
-        let name = CStr::from_bytes_until_nul(&path).map_err(|_| Errno(0))?;
-        let file = File::create_to_map(name)?;
-        let backed = layout.threads + THREADS_BACKED * size_of::<ThreadEntry>();
-        let mapped = file
-            .allocate(0, backed)
-            .and_then(|()| file.lengthen(layout.len))
-            .and_then(|()| Region::of_file(file, layout.len).ok_or(Errno(0)));
-        match mapped {
-            Ok(region) => {
-                let threads = AtomicU64::new(THREADS_BACKED as u64);
-                Ok((Backing { file, path, threads }, region))
-            }
-            Err(why) => {
-                file::remove(name);
-                file.close();
-                Err(why)
-            }
+        if let Some(file) = &self.file {
+            file.close();
         }
     }
 }

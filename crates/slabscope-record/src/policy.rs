@@ -20,10 +20,16 @@ pub struct Policy {
     pub overflow: Overflow,
     /// How long to wait for a file that takes nothing, before the trace is ended without it.
     pub stall: Duration,
+    /// How many frames of the call stack are recorded with each allocation; 0 for none.
+    pub stacks: u8,
 }
 
 impl Policy {
     /// What holds when nobody says otherwise.
-    pub const DEFAULT: Policy =
-        Policy { force_cas: false, overflow: Overflow::Block, stall: Duration::from_secs(5) };
+    pub const DEFAULT: Policy = Policy {
+        force_cas: false,
+        overflow: Overflow::Block,
+        stall: Duration::from_secs(5),
+        stacks: 0,
+    };
 }

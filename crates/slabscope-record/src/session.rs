@@ -11,19 +11,22 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use slabscope_os::file::{Errno, File};
 use slabscope_os::say::{self, Decimal};
 use slabscope_os::{clock, thread};
+use slabscope_unwind::Unwinder;
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::live::{header, state};
 
 use crate::claim;
 use crate::clock::Anchor;
 use crate::counts::Counts;
-use crate::live::{Live, Progress};
+use crate::live::{Live, Part, Progress};
+use crate::modules;
 use crate::policy::{Overflow, Policy};
 use crate::ring::{PRESSED, Protocol, Rings};
 use crate::short_text::ShortText;
 use crate::signal::Signal;
-use crate::site::SiteTable;
-use crate::thread_table::ThreadTable;
+use crate::site::{Site, SiteTable};
+use crate::stacks::Stacks;
+use crate::thread_table::{ThreadEntry, ThreadTable};
 
 /// The drainer's stack, in bytes. It keeps its buffers in mappings.
 pub(crate) const STACK_LEN: usize = 256 * 1024;
@@ -41,6 +44,8 @@ pub struct Config<'a> {
     pub writer: &'a str,
     /// What was chosen.
     pub policy: Policy,
+    /// What walks call stacks, where they are taken.
+    pub unwinder: &'static Unwinder,
 }
 
 /// Why a trace could not begin.
@@ -88,6 +93,7 @@ pub struct Session {
     rings: Rings,
     threads: ThreadTable,
     sites: SiteTable,
+    stacks: Option<Stacks>,
     signal: &'static Signal,
     shared: SharedCounts,
     /// Set when the file can take no more: from then on events are counted as lost.
@@ -131,13 +137,13 @@ impl Session {
         let begun = Anchor::now(ticks_are_nanos);
         let stack = thread::stack_for_spawn(STACK_LEN)?;
         signal.begin(config.policy.stall);
-        let live = Live::new(file, Rings::count_needed());
+        let live = Live::new(file, Rings::count_needed(), config.policy.stacks > 0);
         let parts = live.as_ref().and_then(|live| {
             let rings = Rings::new(live.heads()?, live.words()?, config.policy.force_cas);
             let threads = ThreadTable::new(live.threads()?, live.thread_count()?);
-            Some((rings, threads, SiteTable::new(live.sites()?)))
+            Some((rings, threads, SiteTable::new(live.sites()?), stacks(&config, live)?))
         });
-        let (Some(live), Some((rings, threads, sites))) = (live, parts) else {
+        let (Some(live), Some((rings, threads, sites, stacks))) = (live, parts) else {
             // SAFETY: no thread was started on it.
             unsafe { thread::unmap_stack(stack, STACK_LEN) };
             return None;
@@ -156,6 +162,7 @@ impl Session {
             rings,
             threads,
             sites,
+            stacks,
             signal,
             shared: SharedCounts {
                 counts: Counts::new(),
@@ -180,7 +187,7 @@ impl Session {
 
     /// Enters the calling thread into the trace; returns its number.
     pub fn enter_thread(&self) -> u32 {
-        let back = |number| self.live.back_thread(number);
+        let back = |number| self.live.back(Part::Threads, (number + 1) * size_of::<ThreadEntry>());
         self.threads.enter(thread::id(), thread::name(), clock::monotonic_ns(), back)
     }
 
@@ -238,6 +245,21 @@ impl Session {
     #[inline]
     pub fn sites(&self) -> &SiteTable {
         &self.sites
+    }
+
+    /// The call stacks, if they are taken.
+    #[inline]
+    pub(crate) fn stacks(&self) -> Option<&Stacks> {
+        self.stacks.as_ref()
+    }
+
+    /// What a site's number stands for, with its innermost frame or 0; `None` for 0 and numbers never
+    /// given out.
+    pub(crate) fn site(&self, number: u32) -> Option<(Site, u32)> {
+        match self.sites.get(number) {
+            Some(site) => Some((site, 0)),
+            None => self.stacks()?.site(number),
+        }
     }
 
     /// The counters that are nobody's own.
@@ -319,6 +341,21 @@ impl Session {
                 Decimal::new(self.policy.stall.as_secs()).as_str(),
                 " s; the trace ends here, the program goes on",
             ]);
+        }
+    }
+}
+
+/// Room for call stacks, if they are to be taken and can be; `None` without memory.
+fn stacks(config: &Config<'_>, live: &Live) -> Option<Option<Stacks>> {
+    let depth = usize::from(config.policy.stacks);
+    if depth == 0 {
+        return Some(None);
+    }
+    match modules::begin(config.unwinder, live) {
+        Ok(()) => Some(Some(Stacks::new(config.unwinder, depth, live)?)),
+        Err(why) => {
+            modules::complain(why);
+            Some(None)
         }
     }
 }

@@ -40,11 +40,6 @@ impl SiteTable {
         SiteTable { keys }
     }
 
-    /// The largest number a site can have.
-    pub fn number_max() -> usize {
-        SLOTS
-    }
-
     /// The number of the site, from 1; 0, which means unknown, when there is no room for it.
     #[inline]
     pub fn intern(&self, size: usize, align: usize) -> u32 {

@@ -44,6 +44,8 @@ pub struct Module {
     pub loaded_ns: u64,
     /// When it was first missed; 0 while it is there.
     pub unloaded_ns: u64,
+    /// When any of this last changed.
+    pub changed_ns: u64,
     start: usize,
     inode: u64,
     build_id: BuildId,
@@ -59,6 +61,7 @@ impl Module {
         bias: 0,
         loaded_ns: 0,
         unloaded_ns: 0,
+        changed_ns: 0,
         start: 0,
         inode: 0,
         build_id: BuildId { bytes: [0; BUILD_ID_MAX], len: 0 },
@@ -68,7 +71,7 @@ impl Module {
 
     /// Becomes what was found in a mapping.
     pub(crate) fn fill(&mut self, id: u32, image: &Image, found: &Found<'_>, now_ns: u64) {
-        (self.id, self.loaded_ns, self.unloaded_ns) = (id, now_ns, 0);
+        (self.id, self.loaded_ns, self.unloaded_ns, self.changed_ns) = (id, now_ns, 0, now_ns);
         (self.first, self.end, self.bias) = (image.first, image.end, image.bias);
         (self.start, self.inode) = (found.start, found.inode);
         self.build_id = image.build_id();

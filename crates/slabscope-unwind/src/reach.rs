@@ -79,10 +79,6 @@ impl<'a> Reach<'a> {
 /// The word can be read.
 #[inline(always)]
 unsafe fn load(address: usize) -> usize {
-    // SAFETY: passed on to the caller; volatile, since the compiler knows nothing of this memory, and
-    // unaligned, since a broken frame may say so.
-    unsafe {
-        let word: *const [u8; 8] = core::ptr::with_exposed_provenance(address);
-        usize::from_ne_bytes(word.read_volatile())
-    }
+    // SAFETY: passed on to the caller; unaligned, since a broken frame may say so.
+    unsafe { core::ptr::with_exposed_provenance::<usize>(address).read_unaligned() }
 }

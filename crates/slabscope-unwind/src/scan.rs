@@ -102,7 +102,7 @@ impl Scan<'_> {
         self.changed = true;
         let mut modules = self.modules.as_mut_slice().iter_mut();
         if let Some(again) = modules.find(|module| module.is_again(image, found)) {
-            again.unloaded_ns = 0;
+            (again.unloaded_ns, again.changed_ns) = (0, self.now_ns);
             let number = again.id as usize - 1;
             self.rules.set_end(number, image.end);
             if let Some(seen) = self.seen.get_mut(number) {
@@ -129,7 +129,7 @@ impl Scan<'_> {
         let modules = self.modules.as_mut_slice().iter_mut();
         for (number, (module, seen)) in modules.zip(self.seen).enumerate() {
             if !seen && module.unloaded_ns == 0 {
-                module.unloaded_ns = self.now_ns;
+                (module.unloaded_ns, module.changed_ns) = (self.now_ns, self.now_ns);
                 self.rules.set_end(number, 0);
                 self.changed = true;
             }

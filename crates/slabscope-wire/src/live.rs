@@ -16,7 +16,7 @@ pub mod word;
 pub const MAGIC: u64 = u64::from_le_bytes(*b"slablive");
 
 /// The version of the layout. A reader of one version refuses the others.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// What stands after the trace file's name in that of its live file.
 pub const SUFFIX: &str = ".live";
@@ -79,8 +79,21 @@ pub mod header {
     pub const CHECKPOINT: usize = 21;
     /// The wall clock when the trace began, in nanoseconds since 1970.
     pub const WALL: usize = 22;
+    /// Where the table of sites with call stacks begins: a [`link`](super::link) each. The first has
+    /// the number after [`SITES`].
+    pub const STACK_SITES_AT: usize = 23;
+    /// How many of them were entered.
+    pub const STACK_SITES: usize = 24;
+    /// Where the table of frames begins: a [`link`](super::link) each; frame 1 first.
+    pub const FRAMES_AT: usize = 25;
+    /// How many of them were entered.
+    pub const FRAMES: usize = 26;
+    /// Where the records of modules begin, as they stand in the trace; of one module the last holds.
+    pub const MODULES_AT: usize = 27;
+    /// How many bytes they have.
+    pub const MODULES_LEN: usize = 28;
     /// How many words the header has.
-    pub const LEN: usize = 23;
+    pub const LEN: usize = 29;
 }
 
 /// What a live file is of.
@@ -146,9 +159,50 @@ pub mod site {
     }
 }
 
+/// What sites with call stacks and frames are kept as: three words of 32 bits, a value of 64 bits
+/// (its low half first) and the number of a frame.
+///
+/// Of a site: the value is that of [`site`](super::site), the frame its innermost one. Of a frame: the
+/// value is `[flags : 8 | address : 56]`, the frame its parent, which was entered before it; 0 for
+/// none. All zero while it is being written, or if it never was.
+pub mod link {
+    /// Words of one.
+    pub const WORDS: usize = 3;
+
+    /// Bytes of one.
+    pub const LEN: usize = WORDS * 4;
+
+    /// Where the flags of a frame begin.
+    pub const FLAGS_SHIFT: u32 = 56;
+
+    /// The words of a value and a frame.
+    #[inline]
+    pub const fn pack(value: u64, frame: u32) -> [u32; WORDS] {
+        [value as u32, (value >> 32) as u32, frame]
+    }
+
+    /// Value and frame of these words.
+    #[inline]
+    pub const fn unpack(words: [u32; WORDS]) -> (u64, u32) {
+        (words[0] as u64 | (words[1] as u64) << 32, words[2])
+    }
+
+    /// Address and flags in the value of a frame.
+    pub const fn split(value: u64) -> (u64, u64) {
+        (value & ((1 << FLAGS_SHIFT) - 1), value >> FLAGS_SHIFT)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_survive_a_round_trip() {
+        let value = 12 << link::FLAGS_SHIFT | 0x7fff_1234_5678;
+        assert_eq!(link::unpack(link::pack(value, u32::MAX)), (value, u32::MAX));
+        assert_eq!(link::split(value), (0x7fff_1234_5678, 12));
+    }
 
     #[test]
     fn sites_survive_a_round_trip() {

@@ -17,6 +17,9 @@ const TEXT_MAX: usize = 1024;
 /// The longest path, in bytes, with the NUL that ends it.
 const PATH_MAX: usize = 4096;
 
+/// The most frames of a call stack.
+const STACKS_MAX: u8 = slabscope_record::DEPTH_MAX as u8;
+
 /// Where a trace goes when nobody says: program, process id.
 const OUT_DEFAULT: &[u8] = b"%e.%p.trace";
 
@@ -89,12 +92,16 @@ impl<'a> Settings<'a> {
                     Some(length) => settings.policy.stall = length,
                     None => complain(part, "stall is a number of seconds from 1 on, as in 5s"),
                 },
+                Some(("stacks", depth)) => match depth.parse() {
+                    Ok(depth @ 0..=STACKS_MAX) => settings.policy.stacks = depth,
+                    _ => complain(part, "stacks is a number of frames from 0 to 64"),
+                },
                 Some(("follow", "0")) => settings.follow = false,
                 Some(("follow", "1")) => settings.follow = true,
                 Some(("follow", _)) => complain(part, "follow is 0 or 1"),
                 _ => complain(
                     part,
-                    "the keys are traceallocfree, out, rings, overflow, stall and follow",
+                    "the keys are traceallocfree, out, stacks, rings, overflow, stall and follow",
                 ),
             }
         }
@@ -221,10 +228,10 @@ mod tests {
 
     #[test]
     fn keys_are_read_and_the_last_one_holds() {
-        let text = "traceallocfree=1,out=/a/%p,,rings=cas,overflow=drop,stall=20s,follow=1,traceallocfree=0";
+        let text = "traceallocfree=1,out=/a/%p,,rings=cas,overflow=drop,stall=20s,follow=1,stacks=64,traceallocfree=0";
         let settings = Settings::parse(text, |part, _| panic!("{part}"));
         let stall = Duration::from_secs(20);
-        let policy = Policy { force_cas: true, overflow: Overflow::Drop, stall };
+        let policy = Policy { force_cas: true, overflow: Overflow::Drop, stall, stacks: 64 };
         assert_eq!(settings, Settings { trace: false, out: b"/a/%p", policy, follow: true });
     }
 
@@ -232,14 +239,23 @@ mod tests {
     fn what_is_not_understood_is_named_and_the_default_holds() {
         let mut complaints = Vec::new();
         let settings = Settings::parse(
-            "traceallocfree=yes,stcks=3,out=,x,rings=best,stall=0s,stall=2",
+            "traceallocfree=yes,stcks=3,out=,x,rings=best,stall=0s,stall=2,stacks=65,stacks=x",
             |part, _| {
                 complaints.push(part.to_owned());
             },
         );
         assert_eq!(settings, Settings::DEFAULT);
-        let all =
-            ["traceallocfree=yes", "stcks=3", "out=", "x", "rings=best", "stall=0s", "stall=2"];
+        let all = [
+            "traceallocfree=yes",
+            "stcks=3",
+            "out=",
+            "x",
+            "rings=best",
+            "stall=0s",
+            "stall=2",
+            "stacks=65",
+            "stacks=x",
+        ];
         assert_eq!(complaints, all);
     }
 

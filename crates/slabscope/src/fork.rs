@@ -8,6 +8,7 @@ use core::cell::UnsafeCell;
 
 use slabscope_os::{barrier, fork};
 
+use crate::caller::UNWINDER;
 use crate::safepoint::{self, World};
 use crate::session::{self, Running};
 use crate::tls::{self, IDLE};
@@ -66,6 +67,8 @@ unsafe extern "C" fn child() {
         held.world.keep_only(thread, &door::LATE);
         // SAFETY: this is the only thread, and it is in `fork`.
         unsafe { door::reset_after_fork() };
+        // SAFETY: as above; it walks no stack.
+        unsafe { UNWINDER.reset_after_fork() };
     });
     let follow = trace::is_to_follow();
     if follow {

@@ -4,6 +4,7 @@ use core::alloc::{GlobalAlloc, Layout};
 
 use slabscope_heap::{Heap, PAGE_SIZE};
 
+use crate::caller::Caller;
 use crate::door::{self, Access, InFork};
 use crate::{HEAP, reentrant, safepoint, tls, traced};
 
@@ -150,12 +151,13 @@ unsafe fn resize_in_place(object: *mut u8, layout: Layout, new_size: usize) -> b
 #[cold]
 #[inline(never)]
 fn alloc_slow(layout: Layout, thread: &tls::Thread, before: u8, zeroed: bool) -> *mut u8 {
+    let caller = Caller::of_this(thread);
     let (size, align) = (layout.size(), layout.align());
     door::pass(thread, before, InFork::GoesApart, |access| match access {
         Access::Plain(cache) if zeroed => HEAP.alloc_zeroed(cache, size, align, &mut ()),
         Access::Plain(cache) => HEAP.alloc(cache, size, align, &mut ()),
-        Access::Traced(cache, emitter) => traced::alloc(cache, emitter, layout, zeroed),
-        Access::Reentrant(emitter) => reentrant::alloc(emitter, layout),
+        Access::Traced(cache, emitter) => traced::alloc(cache, emitter, layout, zeroed, caller),
+        Access::Reentrant(emitter) => reentrant::alloc(emitter, layout, caller),
     })
 }
 
@@ -184,13 +186,14 @@ unsafe fn resize_in_place_slow(
     layout: Layout,
     new_size: usize,
 ) -> bool {
+    let caller = Caller::of_this(thread);
     let (size, align) = (layout.size(), layout.align());
     door::pass(thread, before, InFork::GoesApart, |access| match access {
         // SAFETY: the object is the caller's, by the trait's contract.
         Access::Plain(_) => unsafe { HEAP.resize_in_place(object, size, align, new_size, &mut ()) },
         // SAFETY: as above.
         Access::Traced(_, emitter) => unsafe {
-            traced::resize_in_place(emitter, object, layout, new_size)
+            traced::resize_in_place(emitter, object, layout, new_size, caller)
         },
         // Moving it is always possible; changing its span here is not.
         Access::Reentrant(_) => false,

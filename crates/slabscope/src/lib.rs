@@ -25,6 +25,7 @@
 //! # Platforms
 //! Linux with glibc on x86-64 is what is tested. Other CPUs record by compare-and-swap.
 
+mod caller;
 mod door;
 mod env;
 mod exit;

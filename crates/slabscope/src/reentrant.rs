@@ -9,17 +9,23 @@ use slabscope_heap::slot_size;
 use slabscope_record::Emitter;
 
 use crate::HEAP;
+use crate::caller::Caller;
 use crate::traced::{Spans, object_id};
 
 /// Allocates; the memory is zeroed, since it was never used.
-pub(crate) fn alloc(emitter: Option<&mut Emitter<'_>>, layout: Layout) -> *mut u8 {
+pub(crate) fn alloc(
+    emitter: Option<&mut Emitter<'_>>,
+    layout: Layout,
+    caller: Caller<'_>,
+) -> *mut u8 {
     let (size, align) = (layout.size(), layout.align());
     let Some(emitter) = emitter else {
         return HEAP.alloc_reentrant(size, align, &mut ());
     };
     let object = HEAP.alloc_reentrant(size, align, &mut Spans(emitter));
     if !object.is_null() {
-        emitter.object_alloc(object_id(object.addr()), size, align, slot_size(size, align));
+        let slot = slot_size(size, align);
+        emitter.object_alloc(object_id(object.addr()), size, align, slot, || caller.place());
     }
     object
 }

@@ -14,7 +14,7 @@ use slabscope_record::{
 use slabscope_wire::alloc_free::{STACK_ALIGN, stack_order};
 
 use crate::tls::{Thread, TraceNumber};
-use crate::{HEAP, door, exit, fork, own_page, safepoint, snapshot};
+use crate::{HEAP, caller, door, exit, fork, own_page, safepoint, snapshot};
 
 pub(crate) use slabscope_record::Running;
 
@@ -73,6 +73,7 @@ pub(crate) fn start(request: Request<'_>) -> Result<(), Refusal> {
         options: request.options,
         writer: concat!("slabscope ", env!("CARGO_PKG_VERSION")),
         policy: request.policy,
+        unwinder: &caller::UNWINDER,
     };
     let started = Running::start(config, &SIGNAL).map_err(Refusal::Recorder)?;
     let world = safepoint::stop();

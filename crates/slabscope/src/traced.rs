@@ -10,6 +10,7 @@ use slabscope_record::Emitter;
 use slabscope_wire::alloc_free::{KINDCLASS_NOT_OBJECTS, OBJECT_ALIGN, kindclass_noscan};
 
 use crate::HEAP;
+use crate::caller::Caller;
 
 /// Turns what the heap reports of its spans into events.
 pub(crate) struct Spans<'a, 'e>(pub(crate) &'a mut Emitter<'e>);
@@ -43,6 +44,7 @@ pub(crate) fn alloc(
     emitter: &mut Emitter<'_>,
     layout: Layout,
     zeroed: bool,
+    caller: Caller<'_>,
 ) -> *mut u8 {
     let (size, align) = (layout.size(), layout.align());
     let mut spans = Spans(emitter);
@@ -52,7 +54,8 @@ pub(crate) fn alloc(
         HEAP.alloc(cache, size, align, &mut spans)
     };
     if !object.is_null() {
-        emitter.object_alloc(object_id(object.addr()), size, align, slot_size(size, align));
+        let slot = slot_size(size, align);
+        emitter.object_alloc(object_id(object.addr()), size, align, slot, || caller.place());
     }
     object
 }
@@ -85,6 +88,7 @@ pub(crate) unsafe fn resize_in_place(
     object: *mut u8,
     layout: Layout,
     new_size: usize,
+    caller: Caller<'_>,
 ) -> bool {
     let (size, align) = (layout.size(), layout.align());
     let mut resizing = Resizing {
@@ -98,7 +102,7 @@ pub(crate) unsafe fn resize_in_place(
     if done {
         resizing.free_object();
         let (id, slot) = (resizing.id, slot_size(new_size, align));
-        resizing.emitter.object_alloc(id, new_size, align, slot);
+        resizing.emitter.object_alloc(id, new_size, align, slot, || caller.place());
     }
     done
 }

@@ -9,6 +9,10 @@ use super::Generation;
 use crate::ring::Protocol;
 use crate::session::Session;
 
+/// How frames are found, behind their number.
+const STACKS_BY: &str =
+    " frames at most; by frame pointer or by unwind table, as each frame has it";
+
 impl Generation<'_> {
     /// Writes them.
     pub(super) fn write_build(&mut self) {
@@ -45,6 +49,17 @@ impl Generation<'_> {
         let mut batch = self.data(data::BUILD);
         for (key, value) in rows {
             batch.record(|b| b.text(key.as_bytes()) && b.text(value));
+        }
+        if session.policy().stacks > 0 {
+            let depth = session.stacks().map_or(0, |stacks| stacks.depth());
+            let depth = Decimal::new(depth as u64);
+            let value = [depth.as_str(), STACKS_BY];
+            let len: usize = value.iter().map(|part| part.len()).sum();
+            batch.record(|b| {
+                b.text(b"stacks")
+                    && b.varint(len as u64)
+                    && value.iter().all(|part| b.bytes(part.as_bytes()))
+            });
         }
         batch.close();
     }

@@ -1,0 +1,161 @@
+//! Sites with call stacks.
+//!
+//! The stack is walked and hashed at once, and one look into an index gives the number of a site that
+//! came before. Only a new one is taken apart: its frames are interned from the outermost on, each
+//! as an address and the frame that called it, so that stacks share what they have in common. What no
+//! table has room for is recorded without a stack, and counted.
+
+mod index;
+mod records;
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use slabscope_unwind::{CallStack, Frame, Place, Unwinder};
+use slabscope_wire::live::{site, word};
+
+use crate::live::{Live, Part};
+use crate::site::{SLOTS, Site};
+use index::Index;
+use records::Records;
+
+/// Sites with stacks that a trace can tell apart.
+pub(crate) const STACK_SITES: usize = 1 << 22;
+
+/// Frames it can have, each with what called it.
+pub(crate) const FRAMES: usize = 1 << 22;
+
+const _: () = assert!(SLOTS + STACK_SITES <= word::SITE_MAX as usize);
+
+/// A frame of a stack, and the one that called it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) frame: Frame,
+    /// 0 for none.
+    pub(crate) parent: u32,
+}
+
+/// The call stacks of one trace.
+#[derive(Debug)]
+pub struct Stacks {
+    unwinder: &'static Unwinder,
+    depth: usize,
+    sites: Records,
+    frames: Records,
+    site_index: Index,
+    frame_index: Index,
+    /// Events whose site has no stack for lack of room, or since none was found.
+    without: AtomicU64,
+}
+
+impl Stacks {
+    /// Stacks of `depth` frames at most, in this memory; `None` if there is none.
+    pub(crate) fn new(unwinder: &'static Unwinder, depth: usize, live: &Live) -> Option<Self> {
+        let (sites, frames) = (live.links(Part::StackSites)?, live.links(Part::Frames)?);
+        Some(Stacks {
+            unwinder,
+            depth,
+            sites: Records::new(sites.0, sites.1),
+            frames: Records::new(frames.0, frames.1),
+            site_index: Index::new(STACK_SITES)?,
+            frame_index: Index::new(FRAMES)?,
+            without: AtomicU64::new(0),
+        })
+    }
+
+    /// The number of the site that asks for so many bytes at `place`; `None`, and counted, when it has
+    /// to do without a stack.
+    #[inline(never)]
+    pub(crate) fn intern(
+        &self,
+        size: usize,
+        align: usize,
+        place: &Place,
+        live: &Live,
+    ) -> Option<u32> {
+        let mut stack = CallStack::new();
+        self.unwinder.walk(place, self.depth, &mut stack);
+        let request = site::pack(size as u64, align as u64);
+        let era = u64::from(self.unwinder.era());
+        let hash = fold(fold(stack.hash() ^ SEED, ODD) ^ request, ODD ^ era << 1);
+        let number = match self.site_index.find(hash, |_| true) {
+            Some(number) => Some(number),
+            None => self.enter(&stack, request, hash, live),
+        };
+        if number.is_none() {
+            self.without.fetch_add(1, Ordering::Relaxed);
+        }
+        Some(SLOTS as u32 + number?)
+    }
+
+    /// Interns a stack that is new.
+    #[cold]
+    #[inline(never)]
+    fn enter(&self, stack: &CallStack, request: u64, hash: u64, live: &Live) -> Option<u32> {
+        let mut innermost = 0;
+        for frame in stack.frames().iter().rev() {
+            innermost = self.frame(frame.word(), innermost, live)?;
+        }
+        if innermost == 0 {
+            return None;
+        }
+        let back = |len| live.back(Part::StackSites, len);
+        let number = self.sites.push(request, innermost, back)?;
+        Some(self.site_index.insert(hash, number, |_| true))
+    }
+
+    /// The number of a frame that `parent` called.
+    fn frame(&self, word: u64, parent: u32, live: &Live) -> Option<u32> {
+        let era = u64::from(self.unwinder.era());
+        let hash = fold(word ^ SEED, ODD ^ u64::from(parent) << 1 ^ era << 40);
+        let is = |number| self.frames.get(number) == Some((word, parent));
+        if let Some(number) = self.frame_index.find(hash, is) {
+            return Some(number);
+        }
+        let number = self.frames.push(word, parent, |len| live.back(Part::Frames, len))?;
+        Some(self.frame_index.insert(hash, number, is))
+    }
+
+    /// What a site's number stands for, and its innermost frame; `None` for numbers never given out.
+    pub(crate) fn site(&self, number: u32) -> Option<(Site, u32)> {
+        let (request, frame) = self.sites.get(number.checked_sub(SLOTS as u32)?)?;
+        let (size, align) = site::unpack(request)?;
+        Some((Site { size, align }, frame))
+    }
+
+    /// What a frame's number stands for.
+    pub(crate) fn link(&self, number: u32) -> Option<Link> {
+        let (word, parent) = self.frames.get(number)?;
+        Some(Link { frame: Frame::from_word(word), parent })
+    }
+
+    /// How many frames a stack has at most.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Events so far that did without.
+    pub(crate) fn without(&self) -> u64 {
+        self.without.load(Ordering::Relaxed)
+    }
+
+    /// Whether an address came up that is in no known module.
+    #[inline]
+    pub(crate) fn wants_scan(&self) -> bool {
+        self.unwinder.wants_scan()
+    }
+
+    /// What knows the modules.
+    pub(crate) fn unwinder(&self) -> &'static Unwinder {
+        self.unwinder
+    }
+}
+
+const SEED: u64 = 0x2d35_8dcc_aa6c_78a5;
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Both halves of a product: each bit of it depends on all bits of both.
+#[inline(always)]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}

@@ -28,6 +28,7 @@ mod replay;
 mod report;
 mod serde_time;
 mod side_data;
+mod site_type;
 mod sites;
 mod stacks;
 mod threads;
@@ -50,10 +51,11 @@ pub use report::{
     Peak, ReadError, Report, Requested, SideProblem, SpanKindRow, Spans, StackAmount, Stacks,
     State, ThreadRow, Tracing,
 };
+pub use site_type::{SiteType, TypeCertainty};
 pub use verify::{Finding, Verification};
 pub use view::{
-    Change, Compared, Diff, Folded, Leaks, Left, LiveAtPeak, Measure, PairRow, PeakView, Short,
-    SiteFigures, SitesView, SizeRow, SizesView, SlotRow, SpansView, TemporaryView, ThreadFigures,
-    ThreadsView,
+    Change, Compared, Coverage, Diff, Folded, Leaks, Left, LiveAtPeak, Measure, PairRow, PeakView,
+    Short, SiteFigures, SitesView, SizeRow, SizesView, SlotRow, SpansView, TemporaryView,
+    ThreadFigures, ThreadsView, TypeRow, TypesView,
 };
 pub use window::{Bound, Part, Window};

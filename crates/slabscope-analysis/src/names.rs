@@ -5,9 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use slabscope_symbols::types::Inference;
 use slabscope_symbols::{BuildId, Finding, Frame as Symbol, Module, Options, Symbolizer};
 
 use crate::frame::Frame;
+use crate::site_type::SiteType;
+use crate::sites::{Site, SiteId, Sites};
 use crate::stacks::{Place, PlaceId, StackId, Stacks};
 
 /// Finds names when they are asked for, each once.
@@ -17,6 +20,8 @@ pub(crate) struct Names {
     modules: usize,
     by_place: HashMap<PlaceId, Arc<[Arc<Frame>]>, RandomState>,
     frames: HashMap<Frame, Arc<Frame>, RandomState>,
+    /// By stack and alignment.
+    by_stack: HashMap<(StackId, Option<u64>), Option<SiteType>, RandomState>,
 }
 
 impl Names {
@@ -27,6 +32,7 @@ impl Names {
             modules: 0,
             by_place: HashMap::default(),
             frames: HashMap::default(),
+            by_stack: HashMap::default(),
         }
     }
 
@@ -35,10 +41,35 @@ impl Names {
         self.symbolizer.findings()
     }
 
-    /// The names of all places of these stacks.
-    pub(crate) fn all(&mut self, stacks: &Stacks) -> Named {
+    /// The names of all places of these sites, and the types of their memory.
+    pub(crate) fn all(&mut self, sites: &Sites) -> Named {
+        let stacks = sites.stacks();
         let count = stacks.all_places().len() as u32;
-        Named { places: (0..count).map(|n| self.of_place(stacks, PlaceId(n))).collect() }
+        Named {
+            places: (0..count).map(|n| self.of_place(stacks, PlaceId(n))).collect(),
+            types: sites.all().iter().map(|site| self.type_of(stacks, site)).collect(),
+        }
+    }
+
+    /// The type that owns the memory of a site.
+    pub(crate) fn type_of(&mut self, stacks: &Stacks, site: &Site) -> Option<SiteType> {
+        if site.type_of.is_some() {
+            return site.type_of.clone();
+        }
+        let (stack, align) = (site.stack, site.align);
+        if let Some(known) = self.by_stack.get(&(stack, align)) {
+            return known.clone();
+        }
+        let mut inference = Inference::default();
+        for place in stacks.places(stack) {
+            let frames = self.symbols(stacks, place);
+            if frames.iter().try_for_each(|frame| inference.frame(frame)).is_break() {
+                break;
+            }
+        }
+        let found = inference.finish(align).map(SiteType::from);
+        self.by_stack.insert((stack, align), found.clone());
+        found
     }
 
     /// The frames of a stack, innermost first, without the allocator's own.
@@ -52,15 +83,22 @@ impl Names {
         }
         let frames: Arc<[Arc<Frame>]> = match stacks.place(place) {
             Some(Place::Named(frames)) => Arc::clone(frames),
-            Some(&Place::Address { module, address }) => {
-                self.learn_modules(stacks);
-                let found = self.symbolizer.frames(module.map(|number| number as usize), address);
+            _ => {
+                let found = self.symbols(stacks, place);
                 found.iter().map(|symbol| self.frame(symbol)).collect()
             }
-            None => [].into(),
         };
         self.by_place.insert(place, Arc::clone(&frames));
         frames
+    }
+
+    /// What the program's files say of a place; nothing where the trace itself has its names.
+    fn symbols(&mut self, stacks: &Stacks, place: PlaceId) -> Arc<[Symbol]> {
+        let Some(&Place::Address { module, address }) = stacks.place(place) else {
+            return [].into();
+        };
+        self.learn_modules(stacks);
+        self.symbolizer.frames(module.map(|number| number as usize), address)
     }
 
     /// The frame, kept once however many places have it.
@@ -88,16 +126,25 @@ impl Names {
     }
 }
 
-/// The names of all places, once they are found.
+/// The names of all places and the types of all sites, once they are found.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
     places: Vec<Arc<[Arc<Frame>]>>,
+    /// By site.
+    types: Vec<Option<SiteType>>,
 }
 
 impl Named {
     /// The frames of a stack, innermost first, without the allocator's own.
     pub(crate) fn stack(&self, stacks: &Stacks, stack: StackId) -> Vec<Arc<Frame>> {
         flat(stacks.places(stack).filter_map(|place| self.places.get(place.0 as usize).cloned()))
+    }
+}
+
+impl Named {
+    /// The type that owns the memory of a site.
+    pub(crate) fn type_of(&self, site: SiteId) -> Option<&SiteType> {
+        self.types.get(site.0 as usize)?.as_ref()
     }
 }
 

@@ -139,7 +139,9 @@ impl Lens for Teller<'_> {
         if !self.is_told[index] {
             self.is_told[index] = true;
             let site = sites.get(now.site);
-            let label = SiteLabel::new(site, self.names.stack(sites.stacks(), site.stack));
+            let stack = self.names.stack(sites.stacks(), site.stack);
+            let type_of = self.names.type_of(sites.stacks(), site);
+            let label = SiteLabel::new(site, type_of.as_ref(), stack);
             self.tell(ObjectEvent::Site(SiteRow { event: "site", site: now.site.0, label }));
         }
     }

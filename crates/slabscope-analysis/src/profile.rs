@@ -2,7 +2,7 @@
 //!
 //! Each question has a view: [`Profile::peak`], [`Profile::leaks`], [`Profile::temporary`],
 //! [`Profile::sizes`], [`Profile::sites`], [`Profile::threads`], [`Profile::spans`],
-//! [`Profile::stacks`], and [`crate::Diff`] for two of them.
+//! [`Profile::types`], [`Profile::stacks`], and [`crate::Diff`] for two of them.
 
 mod books;
 mod cell;
@@ -20,6 +20,7 @@ mod timeline;
 pub use census::{ClassSpans, Pinned, STRETCHES};
 pub use group::{By, ClassLabel, SiteLabel, ThreadLabel};
 pub use lifetimes::Lifetime;
+pub(crate) use lifetimes::Lifetimes;
 pub use survivors::{AGES, Ages};
 pub use timeline::Point;
 
@@ -213,7 +214,7 @@ impl Profile {
 
     fn find_names(&mut self, options: slabscope_symbols::Options) {
         let mut names = Names::new(options);
-        self.named = names.all(self.sites.stacks());
+        self.named = names.all(&self.sites);
         self.symbols = names.findings();
     }
 

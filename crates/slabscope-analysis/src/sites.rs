@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use slabscope_trace::alloc_free::{GenerationData, Site as SiteEntry, TypeEntry};
 use slabscope_trace::{Sync, Time};
 
+use crate::site_type::SiteType;
 use crate::stacks::{StackId, Stacks};
 
 /// A place in the program that allocates, as much as the trace tells of it.
@@ -19,8 +20,8 @@ pub(crate) struct Site {
     pub(crate) size: Option<u64>,
     /// Alignment asked for, in bytes.
     pub(crate) align: Option<u64>,
-    /// The type of the object.
-    pub(crate) type_name: Option<String>,
+    /// The type of the object, where the trace tells.
+    pub(crate) type_of: Option<SiteType>,
     /// The call stack.
     pub(crate) stack: StackId,
 }
@@ -79,7 +80,7 @@ impl Sites {
         for entry in entries {
             let stack = self.stacks.at(entry.stack, || sync.stack(entry.stack));
             let site =
-                Site { size: Some(entry.size), align: Some(entry.align), type_name: None, stack };
+                Site { size: Some(entry.size), align: Some(entry.align), type_of: None, stack };
             self.add(entry.id, site);
         }
     }
@@ -89,7 +90,7 @@ impl Sites {
     pub(crate) fn take_types(&mut self, entries: Vec<TypeEntry>) {
         self.clear();
         for entry in entries {
-            let site = Site { type_name: Some(entry.name), ..Site::default() };
+            let site = Site { type_of: Some(SiteType::declared(&entry.name)), ..Site::default() };
             self.add(entry.id, site);
         }
     }
@@ -174,7 +175,7 @@ mod tests {
         assert_eq!((sites.at(2), sites.at(4), sites.at(1 << 41)), (None, None, None));
         sites.take_types(vec![named(9, "a")]);
         assert_eq!((sites.at(9), sites.at(3)), (Some(a), None));
-        assert_eq!(sites.get(b).type_name.as_deref(), Some("b"));
+        assert_eq!(sites.get(b).type_of, Some(SiteType::declared("b")));
         assert_eq!(sites.get(SiteId(77)), &Site::default());
         assert_eq!(sites.all().len(), 3);
         assert_eq!(sites.group(b), b);

@@ -10,6 +10,7 @@ mod spans;
 mod stacks;
 mod temporary;
 mod threads;
+mod types;
 
 pub use diff::{Change, Compared, Diff};
 pub use leaks::{Leaks, Left};
@@ -20,3 +21,4 @@ pub use spans::SpansView;
 pub use stacks::{Folded, Measure};
 pub use temporary::{Short, TemporaryView};
 pub use threads::{PairRow, ThreadFigures, ThreadsView};
+pub use types::{Coverage, TypeRow, TypesView};

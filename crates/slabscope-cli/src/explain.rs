@@ -24,6 +24,7 @@ pub(crate) fn run(command: &Explain) -> Result<Outcome, Failure> {
         Explain::Temporary(args) => temporary(args),
         Explain::Sizes(args) => simple(args, "sizes", Profile::sizes, text::sizes),
         Explain::Sites(args) => simple(args, "sites", Profile::sites, text::sites),
+        Explain::Types(args) => simple(args, "types", Profile::types, text::types),
         Explain::Threads(args) => simple(args, "threads", Profile::threads, text::threads),
         Explain::Spans(args) => spans(args),
         Explain::Diff(args) => diff(args),

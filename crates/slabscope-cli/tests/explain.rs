@@ -14,7 +14,8 @@ use support::slabscope;
 use tempfile::TempDir;
 use trace_builder::{TraceBuilder, sound};
 
-const COMMANDS: [&str; 7] = ["peak", "leaks", "temporary", "sizes", "sites", "threads", "spans"];
+const COMMANDS: [&str; 8] =
+    ["peak", "leaks", "temporary", "sizes", "sites", "types", "threads", "spans"];
 
 fn go_trace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

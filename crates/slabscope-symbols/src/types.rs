@@ -17,6 +17,9 @@ mod spelling;
 mod task;
 mod text;
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
 use crate::frame::Frame;
 use crate::name::Name;
 pub use spelling::short;
@@ -101,25 +104,38 @@ pub fn of_stack<'a>(
     frames: impl IntoIterator<Item = &'a Frame>,
     align: Option<u64>,
 ) -> Option<OwningType> {
-    let mut found: Option<Found<'a>> = None;
-    for frame in frames {
-        let inner = found.as_ref().map(|found| &found.memory);
+    let mut inference = Inference::default();
+    let _ = frames.into_iter().try_for_each(|frame| inference.frame(frame));
+    inference.finish(align)
+}
+
+/// The search for a type, frame by frame.
+#[derive(Debug, Default)]
+pub struct Inference {
+    found: Option<Found>,
+}
+
+impl Inference {
+    /// Takes the next frame outwards; breaks off when those that follow have nothing to say.
+    pub fn frame(&mut self, frame: &Frame) -> ControlFlow<()> {
+        let inner = self.found.as_ref().map(|found| &found.memory);
         if let Some(memory) = meaning(&frame.name, inner) {
-            if !Found::take(&mut found, memory, frame) {
-                break;
+            if Found::take(&mut self.found, memory, frame) {
+                return ControlFlow::Continue(());
             }
-        } else if !is_passed(&frame.name, found.is_some()) {
-            if found.is_none() {
-                found = other::owner(&frame.name).map(|memory| Found {
-                    memory,
-                    frame,
-                    certainty: Certainty::Guess,
-                });
-            }
-            break;
+        } else if is_passed(&frame.name, self.found.is_some()) {
+            return ControlFlow::Continue(());
+        } else if self.found.is_none() {
+            self.found =
+                other::owner(&frame.name).map(|memory| Found::new(memory, frame, Certainty::Guess));
         }
+        ControlFlow::Break(())
     }
-    found.map(|found| found.into_type(align))
+
+    /// What was found, if it was memory of this alignment in bytes.
+    pub fn finish(self, align: Option<u64>) -> Option<OwningType> {
+        self.found.map(|found| found.into_type(align))
+    }
 }
 
 fn meaning(name: &Name, inner: Option<&Memory>) -> Option<Memory> {
@@ -168,19 +184,24 @@ const PLUMBING: [&str; 7] = [
     "core::result",
 ];
 
-/// What is known so far, and since which frame.
-struct Found<'a> {
+/// What is known so far, and since which function.
+#[derive(Debug)]
+struct Found {
     memory: Memory,
-    frame: &'a Frame,
+    name: Arc<Name>,
     certainty: Certainty,
 }
 
-impl<'a> Found<'a> {
+impl Found {
+    fn new(memory: Memory, frame: &Frame, certainty: Certainty) -> Found {
+        Found { memory, name: Arc::clone(&frame.name), certainty }
+    }
+
     /// Takes what the next frame outwards means; returns whether there may be more to learn.
-    fn take(found: &mut Option<Found<'a>>, memory: Memory, frame: &'a Frame) -> bool {
+    fn take(found: &mut Option<Found>, memory: Memory, frame: &Frame) -> bool {
         let alone = if frame.is_inlined { Certainty::Exact } else { Certainty::Likely };
         let Some(inner) = found else {
-            *found = Some(Found { memory, frame, certainty: alone });
+            *found = Some(Found::new(memory, frame, alone));
             return true;
         };
         if inner.memory == memory {
@@ -194,16 +215,12 @@ impl<'a> Found<'a> {
                 // Otherwise the inner function is one that several types of one size share.
                 let is_stand_in = inner.certainty < Certainty::Exact && !new.contains(&**old);
                 if is_stand_in && elements::is_forwarding(&frame.name) {
-                    *inner = Found { memory, frame, certainty: alone };
+                    *inner = Found::new(memory, frame, alone);
                 }
                 is_stand_in
             }
-            (Memory::Elements(_) | Memory::Boxed(_), Memory::Type(_)) => {
-                *inner = Found { memory, frame, certainty: Certainty::Exact };
-                true
-            }
-            (Memory::Type(_), Memory::Type(_)) => {
-                *inner = Found { memory, frame, certainty: inner.certainty };
+            (_, Memory::Type(_)) => {
+                *inner = Found::new(memory, frame, Certainty::Exact);
                 true
             }
             _ => false,
@@ -215,7 +232,7 @@ impl<'a> Found<'a> {
         OwningType {
             certainty: if fits { self.certainty } else { Certainty::Guess },
             name: short(&self.memory.into_name()),
-            because: self.frame.name.full.clone(),
+            because: self.name.full.clone(),
         }
     }
 }

@@ -12,6 +12,7 @@ use super::Profile;
 use super::cell::Cell;
 use crate::frame::Frame;
 use crate::heap::Class;
+use crate::site_type::{SiteType, TypeCertainty};
 use crate::sites::{Site, SiteId};
 use crate::threads::Owner;
 
@@ -22,9 +23,12 @@ pub struct SiteLabel {
     pub size: Option<u64>,
     /// Alignment asked for, in bytes.
     pub align: Option<u64>,
-    /// The type of the object.
+    /// The type that owns the memory.
     #[serde(rename = "type")]
-    pub type_name: Option<String>,
+    pub type_name: Option<Arc<str>>,
+    /// How sure that is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub type_certainty: Option<TypeCertainty>,
     /// The call stack, innermost first; empty where the trace has none.
     pub stack: Vec<Arc<Frame>>,
 }
@@ -104,7 +108,8 @@ impl Profile {
 
     pub(crate) fn site_label(&self, id: SiteId) -> SiteLabel {
         let Some(site) = self.sites.all().get(id.0 as usize) else { return SiteLabel::default() };
-        SiteLabel::new(site, self.named.stack(self.sites.stacks(), site.stack))
+        let stack = self.named.stack(self.sites.stacks(), site.stack);
+        SiteLabel::new(site, self.named.type_of(id), stack)
     }
 
     /// The label of the sites with the same stack as this one, which is the first of them.
@@ -125,10 +130,19 @@ impl Profile {
 }
 
 impl SiteLabel {
-    /// The label of a site whose stack is this one.
-    pub(crate) fn new(site: &Site, stack: Vec<Arc<Frame>>) -> SiteLabel {
-        let type_name = site.type_name.clone();
-        SiteLabel { size: site.size, align: site.align, type_name, stack }
+    /// The label of a site with this type and this stack.
+    pub(crate) fn new(
+        site: &Site,
+        type_of: Option<&SiteType>,
+        stack: Vec<Arc<Frame>>,
+    ) -> SiteLabel {
+        SiteLabel {
+            size: site.size,
+            align: site.align,
+            type_name: type_of.map(|found| Arc::clone(&found.name)),
+            type_certainty: type_of.map(|found| found.certainty),
+            stack,
+        }
     }
 }
 

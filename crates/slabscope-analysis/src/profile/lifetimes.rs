@@ -92,6 +92,10 @@ mod tests {
         let expected =
             Lifetime { objects: 5, mean_ns: 918 / 5, half_ns: 7, nine_tenths_ns: 900, max_ns: 900 };
         assert_eq!(lifetimes.summary(), Some(expected));
+        let mut sum = Lifetimes::default();
+        sum.add(1);
+        sum.append(&lifetimes);
+        assert_eq!((sum.count, sum.sum_ns, sum.bound(2)), (6, 919, 1));
         lifetimes.add(u64::MAX);
         assert_eq!(lifetimes.summary().unwrap().max_ns, u64::MAX);
     }

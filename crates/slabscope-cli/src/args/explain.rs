@@ -28,6 +28,9 @@ pub(crate) enum Explain {
     /// Every site: how much, how long it lived, how much is left
     #[command(after_help = help::SITES)]
     Sites(TraceArgs),
+    /// Every type: how much, how long it lived, how much is left
+    #[command(after_help = help::TYPES)]
+    Types(TraceArgs),
     /// Who allocates, and who frees what whom had allocated
     #[command(after_help = help::THREADS)]
     Threads(TraceArgs),

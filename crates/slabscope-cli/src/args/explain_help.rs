@@ -42,13 +42,24 @@ Examples:
   slabscope sizes app.1234.trace --json | jq '.sizes.sizes[0].slack_bytes'";
 
 pub(super) const SITES: &str = "\
-A site is a size and an alignment, with the call stack where the trace has one;
-in traces of Go it is a type. 'half' is the time that half of its freed objects
-lived no longer than, to a power of two.
+A site is a call stack, or a size and an alignment where the trace has no
+stacks; in traces of Go it is a type. 'half' is the time that half of its freed
+objects lived no longer than, to a power of two. Below the table, '>' marks
+functions of the program's own sources.
 
 Examples:
   slabscope sites app.1234.trace
   slabscope sites app.1234.trace --json | jq '.sites.sites[] | .max_bytes'";
+
+pub(super) const TYPES: &str = "\
+The type is the one that owns the memory: Vec<T>, String, Box<T>, HashMap<K, V>.
+It is told from the functions that asked for the memory, so the trace needs call
+stacks. Types marked '~' are likely, those marked '?' a guess: see 'sure' in the
+documentation. 'slack' is what slots have that nobody asked for.
+
+Examples:
+  slabscope types app.1234.trace
+  slabscope types app.1234.trace --json | jq '.types.coverage'";
 
 pub(super) const THREADS: &str = "\
 A row of the second table is who allocated, a column who freed. Objects that one

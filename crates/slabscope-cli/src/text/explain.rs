@@ -8,6 +8,7 @@ mod sizes;
 mod spans;
 mod temporary;
 mod threads;
+mod types;
 
 pub(crate) use diff::write as diff;
 pub(crate) use leaks::write as leaks;
@@ -17,6 +18,7 @@ pub(crate) use sizes::write as sizes;
 pub(crate) use spans::write as spans;
 pub(crate) use temporary::write as temporary;
 pub(crate) use threads::write as threads;
+pub(crate) use types::write as types;
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,19 +1,52 @@
 //! What sites, size classes and threads are called.
 
-use slabscope_analysis::{ClassLabel, SiteLabel, ThreadLabel};
+use std::sync::Arc;
+
+use slabscope_analysis::{ClassLabel, Frame, SiteLabel, ThreadLabel};
 
 use super::{bytes, count};
 
-/// A site in one line: the innermost function, the type, or what was asked for.
+/// A site in one line: the function, the type, or what was asked for.
 pub(crate) fn site(site: &SiteLabel) -> String {
-    let function = site.stack.iter().map(|frame| &*frame.function);
     let asked = asked(site);
-    match function.into_iter().find(|function| !function.is_empty()) {
-        Some(function) => match asked {
-            Some(asked) => format!("{asked} in {function}"),
-            None => function.to_owned(),
+    match telling(&site.stack) {
+        Some(frame) => match asked {
+            Some(asked) => format!("{asked} in {}", function(frame)),
+            None => function(frame),
         },
         None => asked.unwrap_or_else(|| "not known".to_owned()),
+    }
+}
+
+/// The frame that tells people most: the innermost of the program's own, or else of any crate but the
+/// standard library.
+fn telling(stack: &[Arc<Frame>]) -> Option<&Frame> {
+    let mut named = stack.iter().filter(|frame| !frame.function.is_empty());
+    let is_std = |frame: &&Arc<Frame>| {
+        let function = frame.function.trim_start_matches('<');
+        ["alloc::", "core::", "std::", "hashbrown::"].iter().any(|path| function.starts_with(path))
+    };
+    let own = named.clone().find(|frame| frame.is_own());
+    own.or_else(|| named.clone().find(|frame| !is_std(frame)))
+        .or_else(|| named.next())
+        .map(|it| &**it)
+}
+
+/// The function of a frame.
+pub(crate) fn function(frame: &Frame) -> String {
+    if frame.function.is_empty() { "[no name]".to_owned() } else { frame.function.to_string() }
+}
+
+/// The file and line of a frame, as short as they still tell.
+pub(crate) fn place(frame: &Frame) -> String {
+    if frame.file.is_empty() {
+        return String::new();
+    }
+    let mut parts = frame.file.rsplit('/');
+    let (file, directory) = (parts.next().unwrap_or_default(), parts.next());
+    match directory {
+        Some(directory) => format!("{directory}/{file}:{}", frame.line),
+        None => format!("{file}:{}", frame.line),
     }
 }
 
@@ -25,7 +58,7 @@ pub(crate) fn asked(site: &SiteLabel) -> Option<String> {
     });
     match (&site.type_name, size) {
         (Some(name), Some(size)) => Some(format!("{name}, {size}")),
-        (Some(name), None) => Some(name.clone()),
+        (Some(name), None) => Some(name.to_string()),
         (None, size) => size,
     }
 }
@@ -60,9 +93,6 @@ pub(crate) fn slot(class: &ClassLabel) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
-
-    use slabscope_analysis::Frame;
 
     #[test]
     fn a_site_is_called_by_the_best_that_is_known() {
@@ -71,7 +101,7 @@ mod tests {
         label.size = Some(4096);
         label.align = Some(8);
         assert_eq!(site(&label), "4,096 B, align 8");
-        label.type_name = Some("Order".to_owned());
+        label.type_name = Some("Order".into());
         assert_eq!(site(&label), "Order, 4,096 B, align 8");
         let frame =
             |function: &str| Arc::new(Frame { function: function.into(), ..Frame::default() });

@@ -1,12 +1,14 @@
 //! `slabscope sites` as text.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
-use slabscope_analysis::{By, SiteFigures, SiteLabel, SitesView};
+use slabscope_analysis::{By, Frame, SiteFigures, SiteLabel, SitesView};
 
 use super::{Page, SITES};
+use crate::text::report::heading;
 use crate::text::report::heap::dash;
-use crate::text::{Column, bytes, count, label, short_time};
+use crate::text::{Column, Table, bytes, count, label, plural, short_time};
 
 /// Writes all sites.
 pub(crate) fn write(view: &SitesView, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -27,5 +29,34 @@ pub(crate) fn write(view: &SitesView, page: &Page<'_>, out: &mut dyn Write) -> i
         ]
     };
     let title = "What each allocated, had live at most, left at the end, and how long half lived";
-    page.table(title, columns, &view.sites, SITES, cells, out)
+    page.table(title, columns, &view.sites, SITES, cells, out)?;
+    let shown = page.rows.of(view.sites.len());
+    let with_stack = view.sites.iter().take(shown).filter(|row| !row.label.stack.is_empty());
+    for row in with_stack {
+        heading(
+            &format!("{}, {}", bytes(row.figures.allocated.bytes), label::site(&row.label)),
+            out,
+        )?;
+        stack(&row.label.stack, out)?;
+    }
+    Ok(())
+}
+
+/// How many frames are shown inside of the program's own code, and how many from there on.
+const FRAMES: [usize; 2] = [3, 5];
+
+/// Writes the frames around the innermost of the program's own, which are marked.
+fn stack(frames: &[Arc<Frame>], out: &mut dyn Write) -> io::Result<()> {
+    let own = frames.iter().position(|frame| frame.is_own()).unwrap_or(0);
+    let first = own.saturating_sub(FRAMES[0]);
+    let mut table = Table::new([Column::text(""), Column::text(""), Column::text("")]);
+    for frame in frames.iter().skip(first).take(own - first + FRAMES[1]) {
+        let mark = if frame.is_own() { ">" } else { "" };
+        table.row([mark.to_owned(), label::function(frame), label::place(frame)]);
+    }
+    table.write(out)?;
+    match frames.len().saturating_sub(own + FRAMES[1]) {
+        0 => Ok(()),
+        n => writeln!(out, "     and {} outside of these", plural(n as u64, "frame", "frames")),
+    }
 }

@@ -1,0 +1,49 @@
+//! The type that owns the memory of a site, and how sure that is.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use slabscope_symbols::types::{Certainty, OwningType};
+
+/// The type that owns some memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct SiteType {
+    /// The type, as people write it.
+    #[serde(rename = "type")]
+    pub name: Arc<str>,
+    /// How sure that is.
+    #[serde(rename = "type_certainty")]
+    pub certainty: TypeCertainty,
+}
+
+/// How sure a type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TypeCertainty {
+    /// It fits what is known.
+    Guess,
+    /// One function says so, whose code other types of the same size may share.
+    Likely,
+    /// Functions say so that stand in the caller's own code.
+    Exact,
+    /// The program said so, or the trace has types and no sites.
+    Declared,
+}
+
+impl SiteType {
+    /// A type that the trace itself names.
+    pub(crate) fn declared(name: &str) -> SiteType {
+        SiteType { name: name.into(), certainty: TypeCertainty::Declared }
+    }
+}
+
+impl From<OwningType> for SiteType {
+    fn from(found: OwningType) -> Self {
+        let certainty = match found.certainty {
+            Certainty::Guess => TypeCertainty::Guess,
+            Certainty::Likely => TypeCertainty::Likely,
+            Certainty::Exact => TypeCertainty::Exact,
+        };
+        SiteType { name: found.name.into(), certainty }
+    }
+}

@@ -50,8 +50,11 @@ fn shared(pointer: &str, name: &Name, inner: Option<&Memory>) -> Option<Memory> 
     }
 }
 
+/// The type that people write, for these arguments of the wrapping.
+type Owner = fn(&[&str]) -> Memory;
+
 /// What the library puts around values, and the type that people write.
-const WRAPPINGS: [(&str, fn(&[&str]) -> Memory); 9] = [
+const WRAPPINGS: [(&str, Owner); 9] = [
     ("alloc::sync::ArcInner", |of| of_first("alloc::sync::Arc", of)),
     ("alloc::rc::RcInner", |of| of_first("alloc::rc::Rc", of)),
     ("alloc::rc::RcBox", |of| of_first("alloc::rc::Rc", of)),

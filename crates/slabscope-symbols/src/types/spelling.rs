@@ -67,7 +67,7 @@ pub fn short(name: &str) -> String {
         }
         let end = rest.find(|c: char| !is_part_of_path(c)).unwrap_or(rest.len());
         let (path, after) = rest.split_at(end);
-        let known = KNOWN.iter().any(|known| *known == path);
+        let known = KNOWN.contains(&path);
         let last = path.rsplit("::").next().unwrap_or(path);
         short.push_str(if known { last } else { path });
         rest = after;

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use slabscope_wire::alloc_free::{EndReason, KINDS, OBJECT_ALIGN, PAGE_SIZE, STACK_ALIGN, data};
 use slabscope_wire::event::id;
 use slabscope_wire::header as file_header;
-use slabscope_wire::live::{checkpoint, header, site, state, thread, word};
+use slabscope_wire::live::{checkpoint, header, state, thread, word};
 use slabscope_wire::size_class::SizeClass;
 
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::live::Live;
 use crate::rings::{self, Record};
+use crate::stacks::{self, Site};
 use crate::writer::Writer;
 
 /// What makes a trace whole.
@@ -73,6 +74,7 @@ impl Finish<'_> {
             self.begin(&mut writer, start);
         }
         self.events(&mut writer);
+        self.modules(&mut writer, start);
         self.sites(&mut writer, start);
         self.threads(&mut writer, start, generation.max(1));
         self.closing(&mut writer, start);
@@ -133,25 +135,32 @@ impl Finish<'_> {
         writer.close_events(batch.0, batch.1);
     }
 
-    /// The sites of these events, for us and as types, as the recorder writes them.
+    /// The sites of these events with their call stacks, for us and as types, as the recorder writes
+    /// them.
     fn sites(&self, writer: &mut Writer, start: u64) {
         let named: BTreeSet<u32> = self.records.iter().map(|record| record.site).collect();
-        let count = self.live.header(header::SITES).unwrap_or_default();
-        let rows: Vec<(u64, u64, u64)> = named
-            .into_iter()
-            .filter_map(|number| {
-                let index = u64::from(number).checked_sub(1).filter(|&index| index < count)?;
-                let (size, align) = site::unpack(self.live.word_of(header::SITES_AT, index))?;
-                Some((u64::from(number), size, align))
-            })
-            .collect();
-        writer.side_data(data::SITES, start, rows.iter(), |b, row| {
-            [row.0, row.1, row.2, 0].iter().all(|&number| b.varint(number))
+        let rows: Vec<Site> =
+            named.into_iter().filter_map(|number| stacks::site(self.live, number)).collect();
+        let frames = stacks::frames(self.live, rows.iter().map(|site| site.frame));
+        writer.side_data(data::FRAMES, start, frames.iter(), |b, frame| {
+            frame.iter().all(|&number| b.varint(number))
         });
-        writer.side_data(data::TYPES, start, rows.iter(), |b, &&(number, size, align)| {
-            let name = format!("size {size} align {align}");
-            [number, 0, size, 0].iter().all(|&number| b.varint(number)) && b.text(name.as_bytes())
+        writer.side_data(data::SITES, start, rows.iter(), |b, site| {
+            [site.number, site.size, site.align, site.frame.into()]
+                .iter()
+                .all(|&number| b.varint(number))
         });
+        writer.side_data(data::TYPES, start, rows.iter(), |b, site| {
+            let name = format!("size {} align {}", site.size, site.align);
+            [site.number, 0, site.size, 0].iter().all(|&number| b.varint(number))
+                && b.text(name.as_bytes())
+        });
+    }
+
+    /// All modules there were, as the recorder noted them.
+    fn modules(&self, writer: &mut Writer, start: u64) {
+        let modules = stacks::modules(self.live);
+        writer.side_data(data::MODULES, start, modules.iter(), |b, record| b.bytes(record));
     }
 
     /// The threads that have events in the generation.

@@ -30,6 +30,7 @@ mod error;
 mod finish;
 mod live;
 mod rings;
+mod stacks;
 mod writer;
 
 pub use error::Error;

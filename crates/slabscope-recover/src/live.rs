@@ -1,7 +1,7 @@
 //! A live file, checked.
 
 use slabscope_wire::batch::PAYLOAD_MAX;
-use slabscope_wire::live::{HEAD_SIZE, MAGIC, VERSION, checkpoint, header, thread};
+use slabscope_wire::live::{HEAD_SIZE, MAGIC, VERSION, checkpoint, header, link, thread};
 
 use crate::error::Error;
 
@@ -72,6 +72,9 @@ impl<'a> Live<'a> {
         live.part(header::HEADS_AT, rings, HEAD_SIZE as u64)?;
         live.part(header::WORDS_AT, rings * words, 8)?;
         live.part(header::SITES_AT, live.header(header::SITES)?, 8)?;
+        live.part(header::MODULES_AT, live.header(header::MODULES_LEN)?, 1)?;
+        live.part(header::STACK_SITES_AT, live.header(header::STACK_SITES)?, link::LEN as u64)?;
+        live.part(header::FRAMES_AT, live.header(header::FRAMES)?, link::LEN as u64)?;
         live.part(header::CHUNK_AT, live.header(header::CHUNK_MAX)?, 1)?;
         live.part(header::THREADS_AT, live.header(header::THREADS)?, thread_size)?;
         let at = live.header(header::CHECKPOINTS_AT)? + current * checkpoint_size;
@@ -113,6 +116,33 @@ impl<'a> Live<'a> {
         let start = self.header(part).unwrap_or_default();
         let at = usize::try_from(start.saturating_add(index.saturating_mul(8)));
         at.ok().and_then(|at| self.word(at)).unwrap_or_default()
+    }
+
+    /// The row with this number, from 1, in the table of sites with stacks or of frames, which begins
+    /// at the word `part` and has as many rows as the word `count` says.
+    pub(crate) fn link(&self, part: usize, count: usize, number: u64) -> Option<(u64, u32)> {
+        let index = number.checked_sub(1)?;
+        if index >= self.header(count).ok()? {
+            return None;
+        }
+        let start = usize::try_from(self.header(part).ok()?).ok()?;
+        let at = start.checked_add(usize::try_from(index).ok()?.checked_mul(link::LEN)?)?;
+        let bytes = self.bytes.get(at..at.checked_add(link::LEN)?)?;
+        let mut words = [0; link::WORDS];
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        Some(link::unpack(words))
+    }
+
+    /// The records of modules.
+    pub(crate) fn modules(&self) -> &'a [u8] {
+        let place = |word| usize::try_from(self.header(word).ok()?).ok();
+        let bytes = || {
+            let start = place(header::MODULES_AT)?;
+            self.bytes.get(start..start.checked_add(place(header::MODULES_LEN)?)?)
+        };
+        bytes().unwrap_or_default()
     }
 
     /// The first `len` bytes of the chunk; `None` if it is not that long.

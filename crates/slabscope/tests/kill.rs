@@ -16,7 +16,7 @@ use slabscope_wire::alloc_free::EndReason;
 use support::killed::finish;
 use support::published::{Published, compare, make_counts, publish, published};
 use support::workers::{Random, Workers};
-use support::{Traces, child, replay};
+use support::{Replayed, Traces, child, replay};
 
 /// Threads of the program that is killed.
 const THREADS: u64 = 4;
@@ -32,23 +32,24 @@ fn a_killed_program_leaves_every_event() {
     let mut recovered = 0;
     for round in 0..kills {
         let rings = ["auto", "cas"][round % 2];
+        let stacks = [0, 16, 16, 0][round % 4];
         let signal = [libc::SIGKILL, libc::SIGABRT, libc::SIGSEGV][round % 3];
         let path = traces.path(&format!("kill-{rings}.trace"));
         // Up to a second, short waits as likely as long ones.
         let longest = 1 << (10 + random.below(11));
         let wait = Duration::from_micros(500 + random.below(longest));
-        recovered += kill_one(&path, rings, signal, wait);
+        recovered += kill_one(&path, rings, stacks, signal, wait);
     }
     assert!(recovered > 0, "no event was ever in a ring only");
     println!("{kills} killed; {recovered} events came from rings; none was lost");
 }
 
 /// Kills a program after a while; returns how many events only the live file had.
-fn kill_one(path: &Path, rings: &str, signal: i32, wait: Duration) -> u64 {
+fn kill_one(path: &Path, rings: &str, stacks: usize, signal: i32, wait: Duration) -> u64 {
     let counts = path.with_extension("counts");
     make_counts(&counts);
     let _ = fs::remove_file(path);
-    let variable = format!("traceallocfree=1,rings={rings},out={}", path.display());
+    let variable = format!("traceallocfree=1,rings={rings},stacks={stacks},out={}", path.display());
     let mut command = child("busy", Some(&variable));
     command.env("COUNTS", &counts).stdout(std::process::Stdio::null());
     let mut program = command.spawn().expect("it starts");
@@ -63,9 +64,23 @@ fn kill_one(path: &Path, rings: &str, signal: i32, wait: Duration) -> u64 {
     let replayed = replay(path);
     assert_eq!(replayed.lost(), 0);
     assert_eq!(replayed.reason(), Some(EndReason::Killed));
+    check_stacks(&replayed, stacks);
     // The workers, and the program's own two threads.
     compare(&replayed, done, THREADS + 2);
     events
+}
+
+/// Each site has its stack, of frames in modules, also where only the live file had them.
+fn check_stacks(replayed: &Replayed, depth: usize) {
+    let sites = if depth == 0 { 0 } else { replayed.sites.len() };
+    assert_eq!(replayed.stacks_of.len(), sites);
+    let inside = |address| {
+        replayed.modules.values().any(|module| (module.first..module.end).contains(&address))
+    };
+    for stack in replayed.stacks_of.values() {
+        assert!((1..=depth).contains(&stack.len()));
+        assert!(stack.iter().all(|frame| inside(frame.lookup_address())), "{stack:x?}");
+    }
 }
 
 fn kill(program: &mut Child, signal: i32) {

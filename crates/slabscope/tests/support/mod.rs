@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use slabscope_trace::alloc_free::{AllocFree, Closing, GenerationData};
+use slabscope_trace::alloc_free::{AllocFree, Closing, GenerationData, ModuleEntry, StackFrame};
 use slabscope_trace::{Kind, Reader};
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::size_class::SizeClass;
@@ -102,6 +102,9 @@ pub(crate) struct Replayed {
     pub(crate) build: BTreeMap<String, String>,
     /// Requested size and alignment by site, of all generations.
     pub(crate) sites: BTreeMap<u64, (u64, u64)>,
+    /// Call stacks by site, the innermost frame first.
+    pub(crate) stacks_of: BTreeMap<u64, Vec<StackFrame>>,
+    pub(crate) modules: BTreeMap<u64, ModuleEntry>,
     pub(crate) threads: BTreeMap<u64, String>,
     pub(crate) closing: Option<Closing>,
     pub(crate) metrics: u64,
@@ -167,12 +170,32 @@ impl Replayed {
         if let Some(info) = data.info {
             self.base = info.min_heap_address;
         }
+        self.take_stacks(&data);
         self.build.extend(data.build);
+        self.modules.extend(data.modules.into_iter().map(|module| (module.id, module)));
         self.sites.extend(data.sites.iter().map(|site| (site.id, (site.size, site.align))));
         self.threads.extend(data.threads.into_iter().map(|thread| (thread.id, thread.name)));
         if data.closing.is_some() {
             assert!(self.closing.is_none(), "closing counts stand once");
             self.closing = data.closing;
+        }
+    }
+
+    /// Each frame's parent stands before it, and each site's innermost frame is there.
+    fn take_stacks(&mut self, data: &GenerationData) {
+        let mut frames: BTreeMap<u64, StackFrame> = BTreeMap::new();
+        for frame in &data.frames {
+            assert!(frame.parent == 0 || frames.contains_key(&frame.parent), "{frame:?}");
+            frames.insert(frame.id, *frame);
+        }
+        for site in data.sites.iter().filter(|site| site.stack != 0) {
+            let (mut stack, mut number) = (Vec::new(), site.stack);
+            while number != 0 {
+                let frame = frames.get(&number).expect("a frame of this generation");
+                stack.push(*frame);
+                number = frame.parent;
+            }
+            self.stacks_of.insert(site.id, stack);
         }
     }
 

@@ -1,0 +1,203 @@
+//! Call stacks of allocations in a trace, beside those that the `backtrace` crate finds in the same
+//! function.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::ffi::{c_int, c_void};
+use std::fmt::Write;
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Mutex;
+
+use corosensei::Coroutine;
+use slabscope_trace::alloc_free::StackFrame;
+use slabscope_wire::alloc_free::frame;
+use support::{Replayed, Traces, child, replay, succeed};
+
+#[global_allocator]
+static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
+
+/// What the `backtrace` crate found, by the size that was asked for: the callers of [`ask`].
+static FOUND: Mutex<BTreeMap<usize, Vec<usize>>> = Mutex::new(BTreeMap::new());
+
+/// Sizes that nothing else asks for.
+const SIZES: [(&str, usize); 6] = [
+    ("recursion", 70_001),
+    ("a thread", 70_003),
+    ("a thread on the heap", 70_005),
+    ("a coroutine", 70_007),
+    ("a callback", 70_009),
+    ("a signal handler", 70_011),
+];
+
+fn size_of(what: &str) -> usize {
+    SIZES.into_iter().find(|size| size.0 == what).expect("one of them").1
+}
+
+/// Allocates, and notes who called this.
+#[inline(never)]
+fn ask(size: usize) {
+    drop(black_box(Vec::<u8>::with_capacity(black_box(size))));
+    let mut callers = Vec::with_capacity(100);
+    let mut inside = true;
+    backtrace::trace(|frame| {
+        if !inside && !frame.ip().is_null() {
+            callers.push(frame.ip().addr());
+        }
+        inside &= frame.symbol_address().addr() != ask as *const () as usize;
+        true
+    });
+    FOUND.lock().unwrap().insert(size, callers);
+}
+
+#[inline(never)]
+fn recurse(depth: usize, then: &dyn Fn()) -> usize {
+    let local = black_box([depth; 9]);
+    if depth == 0 {
+        then();
+    } else {
+        recurse(depth - 1, then);
+    }
+    black_box(local).iter().sum()
+}
+
+extern "C" fn compare(a: *const c_void, b: *const c_void) -> c_int {
+    ask(size_of("a callback"));
+    // SAFETY: `qsort` passes two elements of the array.
+    unsafe { (*a.cast::<i32>()).cmp(&*b.cast::<i32>()) as c_int }
+}
+
+extern "C" fn handler(_: c_int) {
+    recurse(2, &|| ask(size_of("a signal handler")));
+}
+
+/// Handles a signal on a stack of the handler's own.
+fn be_interrupted() {
+    let mut stack = vec![0_u8; 256 << 10];
+    // SAFETY: the handler comes while this thread waits for it; its stack outlives it.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = libc::SA_ONSTACK;
+        let own =
+            libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: stack.len() };
+        let none = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ..own };
+        let mut before = none;
+        assert_eq!(libc::sigaltstack(&raw const own, &raw mut before), 0);
+        assert_eq!(libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()), 0);
+        libc::pthread_kill(libc::pthread_self(), libc::SIGUSR1);
+        assert_eq!(libc::sigaltstack(&raw const before, std::ptr::null_mut()), 0);
+    }
+}
+
+#[test]
+#[ignore = "run by its parent, in a process of its own"]
+fn asks() {
+    recurse(5, &|| ask(size_of("recursion")));
+    let thread = || assert_ne!(recurse(3, &|| ask(size_of("a thread"))), 0);
+    std::thread::spawn(thread).join().unwrap();
+    let builder = slabscope::thread::Builder::new().stack_size(256 << 10);
+    let thread = || assert_ne!(recurse(3, &|| ask(size_of("a thread on the heap"))), 0);
+    builder.spawn(thread).unwrap().join().unwrap();
+    let stack = slabscope::stack::Stack::new(256 << 10).unwrap();
+    let mut coroutine = Coroutine::<(), (), (), _>::with_stack(stack, |yielder, ()| {
+        yielder.suspend(());
+        recurse(3, &|| ask(size_of("a coroutine")));
+    });
+    recurse(1, &|| ());
+    let _ = coroutine.resume(());
+    let _ = coroutine.resume(());
+    let mut numbers = [5, 3, 9, 1];
+    // SAFETY: the array has so many elements of that size.
+    unsafe { libc::qsort(numbers.as_mut_ptr().cast(), 4, 4, Some(compare)) };
+    be_interrupted();
+    let mut text = String::new();
+    for (size, callers) in &*FOUND.lock().unwrap() {
+        writeln!(text, "{size} {callers:?}").unwrap();
+    }
+    std::fs::write(std::env::var_os("FOUND").expect("the parent says where"), text).unwrap();
+}
+
+/// Traces a run of [`asks`] with stacks of `depth` frames.
+fn trace(traces: &Traces, depth: usize) -> (Replayed, BTreeMap<u64, Vec<u64>>) {
+    let path = traces.path(&format!("stacks-{depth}.trace"));
+    let found = traces.path(&format!("stacks-{depth}.txt"));
+    let variable = format!("traceallocfree=1,stacks={depth},out={}", path.display());
+    succeed(child("asks", Some(&variable)).env("FOUND", &found));
+    (replay(&path), read_found(&found))
+}
+
+fn read_found(path: &Path) -> BTreeMap<u64, Vec<u64>> {
+    let text = std::fs::read_to_string(path).expect("what the program found");
+    let line = |line: &str| {
+        let (size, callers) = line.split_once(" [")?;
+        let callers = callers.trim_end_matches(']').split(", ").map(|a| a.parse().unwrap());
+        Some((size.parse().ok()?, callers.collect()))
+    };
+    text.lines().map(|text| line(text).expect("a size and addresses")).collect()
+}
+
+/// The stacks of all sites that ask for so many bytes.
+fn stacks_of(replayed: &Replayed, size: usize) -> Vec<&[StackFrame]> {
+    let sites = replayed.sites.iter().filter(|(_, site)| site.0 == size as u64);
+    sites.map(|(id, _)| replayed.stacks_of.get(id).expect("a stack").as_slice()).collect()
+}
+
+#[test]
+fn stacks_are_those_that_another_unwinder_finds() {
+    let traces = Traces::new();
+    let (replayed, found) = trace(&traces, 64);
+    assert_eq!(replayed.lost(), 0);
+    assert!(replayed.build["stacks"].starts_with("64 frames"), "{:?}", replayed.build);
+    assert!(!replayed.build.contains_key("without a stack"), "{:?}", replayed.build);
+    for (what, size) in SIZES {
+        let theirs = &found[&(size as u64)];
+        assert!(theirs.len() > 3, "{what}: {theirs:x?}");
+        let stacks = stacks_of(&replayed, size);
+        let is_theirs = |stack: &&[StackFrame]| {
+            let ours: Vec<u64> = stack.iter().map(|frame| frame.address).collect();
+            ours.len() > theirs.len() && ours.ends_with(theirs)
+        };
+        // `qsort` calls back from several places, of which the last was noted.
+        assert!(stacks.iter().any(is_theirs), "{what}: ours {stacks:x?}, theirs {theirs:x?}");
+        for stack in stacks {
+            let last = stack.last().expect("a frame");
+            assert_eq!(last.flags & (frame::CUT | frame::TRUNCATED), 0, "{what}: {stack:x?}");
+            let exact = stack.iter().filter(|frame| frame.flags & frame::EXACT != 0).count();
+            assert_eq!(exact > 0, what == "a signal handler" || what == "a coroutine", "{what}");
+        }
+    }
+}
+
+#[test]
+fn stacks_are_cut_to_the_depth_asked_for_and_lie_in_modules() {
+    let traces = Traces::new();
+    let (replayed, _) = trace(&traces, 4);
+    assert_eq!(replayed.lost(), 0);
+    for (what, size) in SIZES {
+        for stack in stacks_of(&replayed, size) {
+            assert_eq!(stack.len(), 4, "{what}");
+            assert_eq!(stack[3].flags & (frame::CUT | frame::TRUNCATED), frame::CUT, "{what}");
+        }
+    }
+    let inside = |address: u64| {
+        replayed.modules.values().any(|module| (module.first..module.end).contains(&address))
+    };
+    let frames = replayed.stacks_of.values().flatten();
+    assert_eq!(frames.filter(|frame| !inside(frame.lookup_address())).count(), 0);
+    let program = std::env::current_exe().unwrap();
+    let ours = replayed.modules.values().find(|module| Path::new(&module.path) == program);
+    let ours = ours.expect("the program is a module");
+    assert_eq!((ours.loaded, ours.unloaded), (None, None));
+    assert!(replayed.modules.values().any(|module| module.path.contains("libc.so")));
+    assert!(replayed.modules.values().all(|module| module.first < module.end));
+}
+
+#[test]
+fn without_the_key_there_are_no_stacks() {
+    let traces = Traces::new();
+    let (replayed, _) = trace(&traces, 0);
+    assert!(replayed.stacks_of.is_empty() && replayed.modules.is_empty());
+    assert!(!replayed.build.contains_key("stacks"));
+}

@@ -19,6 +19,7 @@ mod recover;
 mod report;
 mod symbols;
 mod text;
+mod unpack;
 mod verify;
 mod window;
 

@@ -9,11 +9,12 @@ use slabscope_wire::header::{self, HeaderError};
 
 use crate::failure::Failure;
 use crate::live;
+use crate::unpack::unpacked;
 
 /// The bytes of the file, whose header is that of a trace that can be read.
 /// If its program was killed, it is finished with what the program left.
 pub(crate) fn trace(path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = live::made_whole(path, bytes(path)?);
+    let bytes = live::made_whole(path, unpacked(path, bytes(path)?));
     match header::parse(&bytes) {
         Ok(_) => Ok(bytes),
         Err(error) => Err(Failure::input(path, foreign(&bytes, error))),
@@ -97,9 +98,6 @@ fn not_a_trace(bytes: &[u8]) -> &'static str {
         [0x1f, 0x8b, ..] => {
             "It is compressed with gzip: if a trace is in it, unpack it first with 'gzip -d'."
         }
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            "It is compressed with zstd: if a trace is in it, unpack it first with 'zstd -d'."
-        }
         [0x7f, b'E', b'L', b'F', ..] => {
             "It is a program: run it with SLABSCOPE=traceallocfree=1, then read its trace."
         }
@@ -120,7 +118,7 @@ mod tests {
             Ok(_) => String::new(),
             Err(error) => foreign(bytes, error),
         };
-        let cases: [(&[u8], &str); 9] = [
+        let cases: [(&[u8], &str); 8] = [
             (b"", "empty"),
             (b"go 1.26 ", "cut off in the header"),
             (b"hello", "too short"),
@@ -128,7 +126,6 @@ mod tests {
             (b"go 1.5 trace\0\0\0\0", "before 1.11"),
             (b"go 1.99 trace\0\0\0", "newer slabscope"),
             (b"\x1f\x8b..............", "gzip -d"),
-            (b"\x28\xb5\x2f\xfd............", "zstd -d"),
             (b"\x7fELF............", "is a program"),
         ];
         for (bytes, part) in cases {

@@ -10,11 +10,13 @@ use crate::args::RecoverArgs;
 use crate::exit_code::Outcome;
 use crate::failure::{Failure, about, say};
 use crate::live::Live;
-use crate::{open, text};
+use crate::{open, text, unpack};
 
 pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
     let path = &args.file;
-    let bytes = open::bytes(path)?;
+    let file = open::bytes(path)?;
+    let packed = unpack::unpack(&file);
+    let bytes = packed.as_ref().map_or(&file, |unpacked| &unpacked.bytes);
     let live = match Live::beside(path) {
         None => {
             writeln!(stdout(), "{}", about(path, "there is no live file: nothing to recover."))?;
@@ -28,7 +30,7 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
         let what = format!("process {pid} still writes it. Wait for its end, or kill it.");
         return Err(Failure::input(path, what));
     }
-    let recovered = live.recover(&bytes).map_err(|error| {
+    let recovered = live.recover(bytes).map_err(|error| {
         let what = format!("{error}. Read the trace as it is, without this file beside it.");
         Failure::input(&live.path, what)
     })?;
@@ -36,7 +38,12 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
         None => "the trace had ended; its live file was a remainder, and is removed.".to_owned(),
         Some(recovered) => {
             let events = text::count(recovered.events);
-            write(path, &recovered)?;
+            let Recovered { keep, tail, .. } = recovered;
+            let (keep, tail) = match packed {
+                Some(unpacked) => unpacked.with_end(keep, &tail),
+                None => (keep, tail),
+            };
+            write(path, keep, &tail)?;
             format!("whole again: {events} events came from its live file, which is removed.")
         }
     };
@@ -49,12 +56,12 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
 
 /// Cuts the trace and appends its end. If this is interrupted, it can be done again: the live file
 /// is removed only afterwards, and what is kept of the trace never changes.
-fn write(path: &Path, recovered: &Recovered) -> Result<(), Failure> {
+fn write(path: &Path, keep: usize, tail: &[u8]) -> Result<(), Failure> {
     let write = || {
         let mut file = OpenOptions::new().write(true).open(path)?;
-        file.set_len(recovered.keep as u64)?;
+        file.set_len(keep as u64)?;
         file.seek(SeekFrom::End(0))?;
-        file.write_all(&recovered.tail)?;
+        file.write_all(tail)?;
         file.sync_all()
     };
     write().map_err(|error| {

@@ -25,6 +25,8 @@ pub mod say;
 pub mod signal;
 pub mod thread;
 mod thread_stack;
+#[cfg(feature = "zstd")]
+pub mod zstd;
 
 pub use fatal::fatal;
 

@@ -363,7 +363,7 @@ impl<'a> Drainer<'a> {
         }
         let failure = self.generation.out.failure().map_or(0, |error| error.0.max(1));
         self.session.failure.store(failure as u32, Ordering::Relaxed);
-        self.session.written.store(self.generation.out.position(), Ordering::Relaxed);
+        self.session.written.store(self.generation.out.file_len(), Ordering::Relaxed);
     }
 }
 

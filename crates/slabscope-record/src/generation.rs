@@ -68,12 +68,7 @@ impl<'a> Generation<'a> {
         let live = session.live();
         let mut generation = Generation {
             session,
-            out: Output::new(
-                session.file(),
-                live.chunk()?,
-                live.written()?,
-                session.policy().stall,
-            ),
+            out: Output::new(session.file(), live.chunk()?, live.written()?, session.policy())?,
             batch: Batch::new()?,
             number: 0,
             start_ns,

@@ -35,6 +35,7 @@ pub mod thread_table;
 pub use counts::{EventKind, KINDS};
 pub use emit::Emitter;
 pub use memory::{Extent, LiveFile, RecorderMemory};
+pub use output::CAN_COMPRESS;
 pub use policy::{Overflow, Policy};
 pub use running::Running;
 pub use session::{Config, Session, StartError, Summary};

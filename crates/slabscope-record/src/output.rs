@@ -2,6 +2,15 @@
 //!
 //! Every chunk begins and ends between batches. So when writing fails, cutting the file back to
 //! the start of a chunk leaves a readable trace, which the closing counts then end.
+//!
+//! The file may be compressed, each chunk a frame of its own. All others count in bytes of the trace;
+//! where a chunk stands in the file is known here alone.
+
+#[cfg(feature = "zstd")]
+mod frames;
+#[cfg(not(feature = "zstd"))]
+#[path = "output/no_frames.rs"]
+mod frames;
 
 use core::sync::atomic::AtomicU64;
 use core::time::Duration;
@@ -10,8 +19,10 @@ use slabscope_os::file::{Errno, File};
 use slabscope_wire::batch::{BatchHeader, HEADER_MAX, PAYLOAD_MAX};
 use slabscope_wire::buffer::Buffer;
 
+use self::frames::Frames;
 use crate::live;
 use crate::mapped::Mapped;
+use crate::policy::Policy;
 
 /// Bytes written at once.
 pub(crate) const CHUNK: usize = 1 << 20;
@@ -19,11 +30,22 @@ pub(crate) const CHUNK: usize = 1 << 20;
 /// Events by kind.
 pub(crate) type Tally = [u64; 9];
 
+/// Whether traces can be compressed.
+pub const CAN_COMPRESS: bool = cfg!(feature = "zstd");
+
+/// A place between two chunks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    /// Bytes of the trace before it.
+    trace: u64,
+    /// Bytes of the file before it; the same unless it is compressed.
+    file: u64,
+}
+
 /// A chunk that is in the file, or was tried.
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
-    /// Where it starts in the file.
-    start: u64,
+    start: Place,
     /// Events in it.
     events: Tally,
 }
@@ -33,6 +55,8 @@ struct Written {
 pub(crate) struct Output {
     file: File,
     chunk: Mapped<u8>,
+    /// What compresses it, if anything does.
+    frames: Option<Frames>,
     /// One word.
     written: Mapped<AtomicU64>,
     /// How long to wait for a file that takes nothing.
@@ -40,8 +64,10 @@ pub(crate) struct Output {
     len: usize,
     /// Events in the chunk being filled.
     events: Tally,
-    /// Bytes in the file.
-    in_file: u64,
+    /// What is in the file.
+    in_file: Place,
+    /// Where the end was written, after a failure.
+    end_at: Option<Place>,
     /// Events in the file.
     events_in_file: Tally,
     /// The last chunk in the file, unless it was cut already.
@@ -50,35 +76,44 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Into `file`, by way of `chunk`, [`CHUNK`] bytes; `written` tells how many are in the file.
+    /// Into `file`, by way of `chunk`, [`CHUNK`] bytes; `written` tells how many of the trace are in
+    /// the file. `None` when there is no memory to compress in.
     pub(crate) fn new(
         file: File,
         chunk: Mapped<u8>,
         written: Mapped<AtomicU64>,
-        stall: Duration,
-    ) -> Self {
-        Output {
+        policy: &Policy,
+    ) -> Option<Self> {
+        let frames = if policy.compress { Some(Frames::new()?) } else { None };
+        Some(Output {
             file,
             chunk,
+            frames,
             written,
-            stall,
+            stall: policy.stall,
             len: 0,
             events: Tally::default(),
-            in_file: 0,
+            in_file: Place::default(),
+            end_at: None,
             events_in_file: Tally::default(),
             last: None,
             failure: None,
-        }
+        })
     }
 
-    /// Bytes in the file, and bytes that wait in the chunk.
+    /// Bytes of the trace in the file, and bytes that wait in the chunk.
     pub(crate) fn parts(&self) -> (u64, u64) {
-        (self.in_file, self.len as u64)
+        (self.in_file.trace, self.len as u64)
+    }
+
+    /// Length of the file.
+    pub(crate) fn file_len(&self) -> u64 {
+        self.in_file.file
     }
 
     /// Bytes of the trace so far, those not yet written included.
     pub(crate) fn position(&self) -> u64 {
-        self.in_file + self.len as u64
+        self.in_file.trace + self.len as u64
     }
 
     /// Why writing failed, once it has.
@@ -130,19 +165,20 @@ impl Output {
         let start = self.in_file;
         let chunk = self.chunk.get(..self.len).unwrap_or_default();
         let events = core::mem::take(&mut self.events);
-        match write_all(self.file, chunk, self.stall) {
-            Ok(()) => {
-                self.in_file += self.len as u64;
+        match write(self.file, self.frames.as_mut(), chunk, self.stall) {
+            Ok(len) => {
+                self.in_file.trace += self.len as u64;
+                self.in_file.file += len;
                 // Before the chunk is written over.
                 if let Some(written) = self.written.first() {
-                    live::publish(written, self.in_file);
+                    live::publish(written, self.in_file.trace);
                 }
                 add(&mut self.events_in_file, &events);
                 self.last = Some(Written { start, events });
             }
             Err(error) => {
                 self.failure = Some(error);
-                self.file.cut(start);
+                self.file.cut(start.file);
             }
         }
         self.len = 0;
@@ -155,7 +191,7 @@ impl Output {
 
     /// After a failure: cuts the last chunk that was written as well, to make room for an end.
     pub(crate) fn cut_last(&mut self) {
-        if let Some(last) = self.last.take().filter(|last| self.file.cut(last.start)) {
+        if let Some(last) = self.last.take().filter(|last| self.file.cut(last.start.file)) {
             self.in_file = last.start;
             for (sum, n) in self.events_in_file.iter_mut().zip(last.events) {
                 *sum -= n;
@@ -163,17 +199,20 @@ impl Output {
         }
     }
 
-    /// After a failure: writes `end` behind the first `at` bytes of the file; `false` when that
-    /// fails too, and the file has those bytes only.
+    /// After a failure: writes `end` behind the first `at` bytes of the trace, which are what is in
+    /// the file but for an end that was written there before. `false` when that fails too, and the
+    /// file has those bytes only.
     pub(crate) fn write_end(&mut self, at: u64, end: &[u8]) -> bool {
-        let written = self.file.cut(at) && write_all(self.file, end, self.stall).is_ok();
-        self.in_file = at;
-        if written {
-            self.in_file += end.len() as u64;
-        } else {
-            self.file.cut(at);
+        let place = self.end_at.filter(|place| place.trace == at).unwrap_or(self.in_file);
+        (self.in_file, self.end_at) = (place, Some(place));
+        if self.file.cut(place.file)
+            && let Ok(len) = write(self.file, self.frames.as_mut(), end, self.stall)
+        {
+            self.in_file = Place { trace: at + end.len() as u64, file: place.file + len };
+            return true;
         }
-        written
+        self.file.cut(place.file);
+        false
     }
 }
 
@@ -181,6 +220,21 @@ fn add(sum: &mut Tally, events: &Tally) {
     for (sum, n) in sum.iter_mut().zip(events) {
         *sum += n;
     }
+}
+
+/// Writes `bytes` as they are or as a frame; how long that is in the file.
+fn write(
+    file: File,
+    frames: Option<&mut Frames>,
+    bytes: &[u8],
+    stall: Duration,
+) -> Result<u64, Errno> {
+    let bytes = match frames {
+        // A chunk fits by its length, so no error is to be expected.
+        Some(frames) => frames.of(bytes).ok_or(Errno(0))?,
+        None => bytes,
+    };
+    write_all(file, bytes, stall).map(|()| bytes.len() as u64)
 }
 
 fn write_all(file: File, mut bytes: &[u8], stall: Duration) -> Result<(), Errno> {

@@ -22,6 +22,8 @@ pub struct Policy {
     pub stall: Duration,
     /// How many frames of the call stack are recorded with each allocation; 0 for none.
     pub stacks: u8,
+    /// Whether to compress the file. Only where that [is built in](crate::CAN_COMPRESS).
+    pub compress: bool,
 }
 
 impl Policy {
@@ -31,5 +33,6 @@ impl Policy {
         overflow: Overflow::Block,
         stall: Duration::from_secs(5),
         stacks: 0,
+        compress: false,
     };
 }

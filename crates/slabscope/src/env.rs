@@ -9,7 +9,7 @@ use core::time::Duration;
 use slabscope_os::file::Errno;
 use slabscope_os::say::{self, Decimal};
 use slabscope_os::{env, file, process};
-use slabscope_record::{Overflow, Policy};
+use slabscope_record::{CAN_COMPRESS, Overflow, Policy};
 
 /// The longest value we read, in bytes.
 const TEXT_MAX: usize = 1024;
@@ -22,6 +22,9 @@ const STACKS_MAX: u8 = slabscope_record::DEPTH_MAX as u8;
 
 /// Where a trace goes when nobody says: program, process id.
 const OUT_DEFAULT: &[u8] = b"%e.%p.trace";
+
+/// What the name of a compressed trace ends in.
+const COMPRESSED: &[u8] = b".zst";
 
 /// The variable's text.
 pub(crate) struct Text {
@@ -96,12 +99,19 @@ impl<'a> Settings<'a> {
                     Ok(depth @ 0..=STACKS_MAX) => settings.policy.stacks = depth,
                     _ => complain(part, "stacks is a number of frames from 0 to 64"),
                 },
+                Some(("compress", "none")) => settings.policy.compress = false,
+                Some(("compress", "zstd")) if CAN_COMPRESS => settings.policy.compress = true,
+                Some(("compress", "zstd")) => {
+                    complain(part, "the program was built without slabscope's feature zstd");
+                }
+                Some(("compress", _)) => complain(part, "compress is none or zstd"),
                 Some(("follow", "0")) => settings.follow = false,
                 Some(("follow", "1")) => settings.follow = true,
                 Some(("follow", _)) => complain(part, "follow is 0 or 1"),
                 _ => complain(
                     part,
-                    "the keys are traceallocfree, out, stacks, rings, overflow, stall and follow",
+                    "the keys are traceallocfree, out, stacks, rings, overflow, stall, compress and \
+                     follow",
                 ),
             }
         }
@@ -179,6 +189,13 @@ impl Path {
         path
     }
 
+    /// Says in the name that the file is compressed, if it does not yet.
+    pub(crate) fn mark_compressed(&mut self) {
+        if !self.as_c_str().to_bytes().ends_with(COMPRESSED) {
+            self.push(COMPRESSED);
+        }
+    }
+
     /// From a path as it is; `None` when it is too long or holds a NUL.
     pub(crate) fn literal(path: &[u8]) -> Option<Path> {
         if path.len() >= PATH_MAX || path.contains(&0) {
@@ -231,7 +248,8 @@ mod tests {
         let text = "traceallocfree=1,out=/a/%p,,rings=cas,overflow=drop,stall=20s,follow=1,stacks=64,traceallocfree=0";
         let settings = Settings::parse(text, |part, _| panic!("{part}"));
         let stall = Duration::from_secs(20);
-        let policy = Policy { force_cas: true, overflow: Overflow::Drop, stall, stacks: 64 };
+        let overflow = Overflow::Drop;
+        let policy = Policy { force_cas: true, overflow, stall, stacks: 64, ..Policy::DEFAULT };
         assert_eq!(settings, Settings { trace: false, out: b"/a/%p", policy, follow: true });
     }
 

@@ -85,7 +85,11 @@ pub struct Summary {
 pub fn start() -> Result<(), StartError> {
     let text = Text::read();
     let settings = Settings::parse_aloud(text.as_ref().map_or("", Text::as_str));
-    start_with(&settings, &Path::expand(settings.out), text.as_ref())
+    let mut path = Path::expand(settings.out);
+    if settings.policy.compress {
+        path.mark_compressed();
+    }
+    start_with(&settings, &path, text.as_ref())
 }
 
 /// As [`start`], in the file at `path`, which is taken as it is.
@@ -155,10 +159,13 @@ pub(crate) fn begin(settings: &Settings<'_>, text: &Text) {
         return;
     }
     FOLLOW.store(settings.follow, Ordering::Relaxed);
-    let path = match IN_CHILD.load(Ordering::Relaxed) {
+    let mut path = match IN_CHILD.load(Ordering::Relaxed) {
         false => Path::expand(settings.out),
         true => Path::expand_for_child(settings.out),
     };
+    if settings.policy.compress {
+        path.mark_compressed();
+    }
     if let Err(error) = start_with(settings, &path, Some(text)) {
         complain(&path, error);
     }

@@ -17,7 +17,7 @@ struct Layer {
 }
 
 const LAYERS: [Layer; 14] = [
-    Layer { name: "slabscope-os", below: &[], others: Some(&["libc"]) },
+    Layer { name: "slabscope-os", below: &[], others: Some(&["libc", "zstd-sys"]) },
     Layer { name: "slabscope-wire", below: &[], others: Some(&[]) },
     Layer { name: "slabscope-heap", below: &["slabscope-os", "slabscope-wire"], others: Some(&[]) },
     Layer {

@@ -132,8 +132,13 @@ impl Replayed {
 /// there, an alloc where something is, a span over another; and when counts disagree.
 pub(crate) fn replay(path: &Path) -> Replayed {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    replay_bytes(path, &bytes)
+}
+
+/// As [`replay`], for a trace that was made of the file at `path`.
+pub(crate) fn replay_bytes(path: &Path, bytes: &[u8]) -> Replayed {
     let mut replayed = Replayed::default();
-    let reader = Reader::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let reader = Reader::new(bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     for event in reader {
         let event = event.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         match &event.kind {

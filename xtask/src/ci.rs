@@ -6,17 +6,22 @@ use anyhow::{Context, Result};
 
 use crate::go_oracle::{self, Versions};
 use crate::workspace::Workspace;
-use crate::{command, demo, tidy};
+use crate::{command, demo, kill, tidy};
 
 /// A check: what it is called, and how it is made.
 type Check = (&'static str, fn(&Workspace) -> Result<()>);
 
+/// Programs that are killed; the tests themselves kill a dozen.
+const KILLS: u64 = 50;
+
 /// In the order of their cost.
-const CHECKS: [Check; 7] = [
+const CHECKS: [Check; 9] = [
     ("format", format),
     ("tidy", tidy::run),
     ("lints", lints),
     ("documentation", documentation),
+    ("compression", compression),
+    ("kill", |workspace| kill::run(workspace, KILLS)),
     ("demo", demo::run),
     ("conformance", |workspace| go_oracle::conformance(workspace, Versions::Newest)),
     ("go oracle", |workspace| go_oracle::run(workspace, Vec::new())),
@@ -52,6 +57,13 @@ fn lints(workspace: &Workspace) -> Result<()> {
         "--",
         "--deny=warnings",
     ]))
+}
+
+/// What the tests leave out, since it needs a C compiler.
+fn compression(workspace: &Workspace) -> Result<()> {
+    let mut test = workspace.cargo();
+    test.args(["test", "--quiet", "--package", "slabscope", "--features", "zstd"]);
+    command::run(test.args(["--test", "compressed"]))
 }
 
 fn documentation(workspace: &Workspace) -> Result<()> {

@@ -139,8 +139,9 @@ impl<T: Copy> Heap<T> {
         self.strays.values().copied()
     }
 
+    /// There is an object more.
     #[inline]
-    fn object_in(&mut self, id: u64, how: In, to: &mut impl Listener<Tag = T>) {
+    pub(crate) fn object_in(&mut self, id: u64, how: In, to: &mut impl Listener<Tag = T>) {
         match self.spans.quick(id) {
             Some(quick) if quick.slot.is_none() => {
                 *quick.slot = Some(to.object_in(PLACES[usize::from(quick.class)], how));
@@ -189,8 +190,9 @@ impl<T: Copy> Heap<T> {
         self.strays.insert(id, to.object_in(NOWHERE, how));
     }
 
+    /// An object is freed.
     #[inline]
-    fn object_out(&mut self, id: u64, to: &mut impl Listener<Tag = T>) {
+    pub(crate) fn object_out(&mut self, id: u64, to: &mut impl Listener<Tag = T>) {
         if let Some(quick) = self.spans.quick(id)
             && let Some(tag) = quick.slot.take()
         {

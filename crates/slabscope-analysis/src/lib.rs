@@ -6,12 +6,14 @@
 //! Memory grows with the live heap of the traced program and not with the file.
 //!
 //! ```
-//! let header_only = b"go 1.26 trace\0\0\0";
+//! use slabscope_trace::Open;
+//!
+//! let header_only = Open::bytes(b"go 1.26 trace\0\0\0")?;
 //! let all = slabscope_analysis::Window::default();
 //! let report = slabscope_analysis::analyze(header_only, all, &mut |_| {})?;
 //! assert_eq!(report.objects.allocated.objects, 0);
 //! assert!(!report.verify().is_sound());
-//! # Ok::<(), slabscope_analysis::AnalyzeError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
 

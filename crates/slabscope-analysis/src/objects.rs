@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use slabscope_trace::Time;
+use slabscope_trace::{Open, Time};
 
 use crate::error::AnalyzeError;
 use crate::fault::FaultKind;
@@ -58,14 +58,14 @@ pub struct ObjectRow {
     pub lifetime_ns: Option<i64>,
 }
 
-/// Tells `each` of everything that happens to objects in a part of the trace that is `bytes`, in
+/// Tells `each` of everything that happens to objects in a part of a trace, in
 /// order, until it breaks off; names are looked for as `symbols` say. Returns where reading ended, if
 /// that was before the end of the file.
 ///
 /// # Errors
-/// When the bytes do not begin as a trace that can be read, or have no such part.
+/// When the trace has no such part.
 pub fn each_object(
-    bytes: &[u8],
+    trace: Open<'_>,
     window: Window,
     symbols: slabscope_symbols::Options,
     each: &mut dyn FnMut(ObjectEvent) -> ControlFlow<()>,
@@ -79,7 +79,7 @@ pub fn each_object(
         is_told: Vec::new(),
         has_enough: false,
     };
-    Ok(replay(bytes, window, lens, &mut |_| {})?.error)
+    Ok(replay(trace, window, lens, &mut |_| {})?.error)
 }
 
 /// What is known of an object while it lives.
@@ -127,8 +127,12 @@ impl Teller<'_> {
 }
 
 impl Lens for Teller<'_> {
-    fn event(&mut self, now: &Now, sites: &Sites) {
-        self.now = *now;
+    fn now(&mut self) -> &mut Now {
+        &mut self.now
+    }
+
+    fn event(&mut self, sites: &Sites) {
+        let now = self.now;
         let index = now.site.0 as usize;
         if now.site == SiteId::UNKNOWN || !self.is_in {
             return;

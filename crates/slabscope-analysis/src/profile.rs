@@ -29,7 +29,7 @@ use std::collections::HashSet;
 use foldhash::fast::RandomState;
 use serde::Serialize;
 use slabscope_symbols::Finding;
-use slabscope_trace::Time;
+use slabscope_trace::{Open, Time};
 
 use crate::error::AnalyzeError;
 use crate::fault::FaultRow;
@@ -141,32 +141,32 @@ pub struct Profile {
     pub(crate) census: Census,
 }
 
-/// Replays a part of the trace that is `bytes`, and keeps what happened to its objects.
+/// Replays a part of a trace, and keeps what happened to its objects.
 ///
 /// `progress` is told now and then how many bytes were read. A trace that is broken further on gets
 /// the profile of what was read before; [`Profile::error`] says where that ended.
 ///
 /// # Errors
-/// When the bytes do not begin as a trace that can be read, or have no such part.
+/// When the trace has no such part.
 pub fn profile(
-    bytes: &[u8],
+    trace: Open<'_>,
     options: &ProfileOptions,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Profile, AnalyzeError> {
     let ledger = Ledger::new(options.temporary);
-    let mut profile = Profile::new(replay(bytes, options.window, ledger, progress)?, options);
+    let mut profile = Profile::new(replay(trace, options.window, ledger, progress)?, options);
     profile.find_names(options.symbols.clone());
     Ok(profile)
 }
 
 /// The same without the names of stacks, which may take long to find.
 pub(crate) fn profile_without_names(
-    bytes: &[u8],
+    trace: Open<'_>,
     options: &ProfileOptions,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Profile, AnalyzeError> {
     let ledger = Ledger::new(options.temporary);
-    Ok(Profile::new(replay(bytes, options.window, ledger, progress)?, options))
+    Ok(Profile::new(replay(trace, options.window, ledger, progress)?, options))
 }
 
 impl Profile {

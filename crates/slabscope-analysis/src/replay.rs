@@ -12,7 +12,7 @@ use slabscope_trace::alloc_free::{AllocFree, GenerationData};
 use slabscope_trace::{Error, ErrorKind, Event, Kind, Open, Reader, Run, Sync, ThreadId, Time};
 
 use crate::error::AnalyzeError;
-use crate::heap::{Heap, Listener, Units};
+use crate::heap::{Heap, In, Listener, Units};
 use crate::moment::Clock;
 use crate::report::{Completeness, EventCount, Origin, ReadError, State, Tracing};
 use crate::side_data::SideData;
@@ -46,8 +46,10 @@ impl Default for Now {
 
 /// What hears of each event and of what it does to the heap.
 pub(crate) trait Lens: Listener {
-    /// This event comes next; then the heap tells what it did.
-    fn event(&mut self, now: &Now, sites: &Sites);
+    /// Where it keeps the current event.
+    fn now(&mut self) -> &mut Now;
+    /// The event that was put there comes next; then the heap tells what it did.
+    fn event(&mut self, sites: &Sites);
     /// The clock is known, or known better.
     fn sync(&mut self, clock: &Clock);
     /// The part to look at begins: what there is stays, what happened is to be forgotten.
@@ -79,33 +81,28 @@ pub(crate) struct Replayed<L: Lens> {
     pub(crate) error: Option<ReadError>,
 }
 
-/// Replays the part `window` of the trace that is `bytes`.
+/// Replays the part `window` of a trace.
 ///
 /// `progress` is told now and then how many bytes were read.
 pub(crate) fn replay<L: Lens>(
-    bytes: &[u8],
+    trace: Open<'_>,
     window: Window,
     lens: L,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Replayed<L>, AnalyzeError> {
     let mut replay = Replay::new(window, lens);
-    let open = Open::bytes(bytes)?;
     let mut read = |mut reader: Reader<'_>| {
         let read = replay.all(&mut reader, progress);
+        progress(reader.offset());
         read.map(|error| (reader.version(), error))
     };
-    let (version, error) =
-        if reads_ahead(bytes.len()) { open.ahead(read) } else { read(open.here()) }?;
-    progress(bytes.len() as u64);
+    let (version, error) = if has_another_cpu() { trace.ahead(read) } else { read(trace.here()) }?;
     replay.finish(version, error)
 }
 
-/// Traces smaller than this are read before a second thread could help, in bytes.
-const LARGE: usize = 4 << 20;
-
-/// Whether another thread decodes ahead of the replay of a trace of so many bytes.
-fn reads_ahead(bytes: usize) -> bool {
-    bytes >= LARGE && thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1)
+/// Whether another thread could decode ahead of the replay.
+fn has_another_cpu() -> bool {
+    thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1)
 }
 
 /// A replay under way.
@@ -204,7 +201,16 @@ impl<L: Lens> Replay<L> {
     /// part, or behind it.
     #[inline]
     fn begin_event(&mut self, time: Time) -> ControlFlow<()> {
-        if time >= self.boundary && self.is_over(time) {
+        if time >= self.boundary {
+            return self.pass_boundary(time);
+        }
+        self.last = Some(time);
+        ControlFlow::Continue(())
+    }
+
+    #[cold]
+    fn pass_boundary(&mut self, time: Time) -> ControlFlow<()> {
+        if self.is_over(time) {
             return ControlFlow::Break(());
         }
         if self.is_pending {
@@ -228,11 +234,17 @@ impl<L: Lens> Replay<L> {
             self.lens.window_begins(from);
         }
         self.is_over = limits.to.is_some_and(|to| time >= to);
+        self.set_boundary();
+        self.is_over
+    }
+
+    /// The next event to look at more closely: one from this time on.
+    fn set_boundary(&mut self) {
+        let Some(limits) = self.limits else { return };
         self.boundary = match (self.has_begun, limits) {
             (false, Limits { from: Some(from), .. }) => from,
             (_, limits) => limits.to.unwrap_or(NEVER),
         };
-        self.is_over
     }
 
     /// Each generation begins with one of these, and one more comes at the end of the trace: it has
@@ -246,8 +258,11 @@ impl<L: Lens> Replay<L> {
         self.is_pending = !has_begun;
         if self.limits.is_none() {
             let limits = Limits::new(self.window, &self.clock).ok_or(AnalyzeError::NoWallClock)?;
-            self.boundary = limits.from.or(limits.to).unwrap_or(NEVER);
             self.limits = Some(limits);
+        }
+        self.set_boundary();
+        if self.is_pending {
+            self.boundary = Time(i64::MIN);
         }
         if !has_begun {
             return Ok(());
@@ -281,21 +296,50 @@ impl<L: Lens> Replay<L> {
             self.other += 1;
             return ControlFlow::Continue(());
         };
-        let kind = kind(what);
-        self.counts[usize::from(kind)] += 1;
         let owner = self.threads.at(thread, time);
-        let site = match what {
-            AllocFree::HeapObjectAlloc { ty, .. } | AllocFree::HeapObject { ty, .. } if ty != 0 => {
-                let site = self.sites.at(ty);
-                self.unknown_sites += u64::from(site.is_none() && self.side.is_ours());
-                site.unwrap_or(SiteId::UNKNOWN)
+        let now = self.lens.now();
+        (now.time, now.thread, now.owner) = (time, thread.0, owner);
+        match what {
+            AllocFree::HeapObjectAlloc { id, ty } => {
+                self.tell(what, self.site(ty));
+                self.unknown_sites += u64::from(ty != 0 && self.lens.now().site == SiteId::UNKNOWN);
+                self.heap.object_in(id, In::Allocated, &mut self.lens);
             }
-            _ => SiteId::UNKNOWN,
-        };
-        let now = Now { time, thread: thread.0, owner, site, kind, id: what.id() };
-        self.lens.event(&now, &self.sites);
-        self.heap.apply(what, &mut self.lens);
+            AllocFree::HeapObjectFree { id } => {
+                self.tell(what, SiteId::UNKNOWN);
+                self.heap.object_out(id, &mut self.lens);
+            }
+            _ => self.seldom(what),
+        }
         if self.lens.has_enough() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Tells the lens what event comes next.
+    #[inline]
+    fn tell(&mut self, what: AllocFree, site: SiteId) {
+        let (kind, id) = (kind(what), what.id());
+        self.counts[usize::from(kind)] += 1;
+        let now = self.lens.now();
+        (now.kind, now.id, now.site) = (kind, id, site);
+        self.lens.event(&self.sites);
+    }
+
+    /// An event other than an allocation or a free of an object.
+    #[inline(never)]
+    fn seldom(&mut self, what: AllocFree) {
+        let mut site = SiteId::UNKNOWN;
+        if let AllocFree::HeapObject { ty, .. } = what {
+            site = self.site(ty);
+            self.unknown_sites += u64::from(ty != 0 && site == SiteId::UNKNOWN);
+        }
+        self.tell(what, site);
+        self.heap.apply(what, &mut self.lens);
+    }
+
+    /// The site with this number in the generation.
+    #[inline]
+    fn site(&self, number: u64) -> SiteId {
+        if number == 0 { SiteId::UNKNOWN } else { self.sites.at(number) }
     }
 
     fn finish(self, format: u8, error: Option<Error>) -> Result<Replayed<L>, AnalyzeError> {
@@ -330,7 +374,8 @@ impl<L: Lens> Replay<L> {
             counts: named(counts),
             other: self.other - other_before,
             generations: self.generations,
-            unknown_sites: self.unknown_sites,
+            // Other writers' traces need not have names for their types.
+            unknown_sites: if is_ours { self.unknown_sites } else { 0 },
             part,
             completeness,
             format,

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use slabscope_analysis::{
     Amount, AnalyzeError, Bound, Diff, Measure, Profile, ProfileOptions, Temporary, Window, profile,
 };
+use slabscope_trace::Open;
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::event::id;
 use trace_builder::{CLASS_48, TraceBuilder, sound};
@@ -19,7 +20,7 @@ fn closed() -> TraceBuilder {
 }
 
 fn of(trace: &TraceBuilder, options: ProfileOptions) -> Profile {
-    profile(&trace.bytes, &options, &mut |_| {}).expect("it can be read")
+    profile(Open::bytes(&trace.bytes).unwrap(), &options, &mut |_| {}).expect("it can be read")
 }
 
 fn window(from: Option<i64>, to: Option<i64>) -> ProfileOptions {
@@ -273,7 +274,8 @@ fn a_part_that_cannot_be_is_refused() {
             window: Window { from: Some(from), to: None },
             ..ProfileOptions::default()
         };
-        profile(&trace.bytes, &options, &mut |_| {}).map(|profile| profile.part)
+        profile(Open::bytes(&trace.bytes).unwrap(), &options, &mut |_| {})
+            .map(|profile| profile.part)
     };
     assert!(matches!(
         refused(Bound::SinceStart(5_000_000_000)),
@@ -281,5 +283,5 @@ fn a_part_that_cannot_be_is_refused() {
     ));
     let unix = 1_000_000 * 1_000_000_000 + 500_000;
     assert_eq!(refused(Bound::Unix(unix)).unwrap().from.since_start_ns, 500_000);
-    assert!(profile(b"nonsense", &ProfileOptions::default(), &mut |_| {}).is_err());
+    assert!(Open::bytes(b"nonsense").is_err());
 }

@@ -6,12 +6,14 @@ mod trace_builder;
 use slabscope_analysis::{
     Amount, End, Extent, FaultKind, Finding, Origin, Report, StackAmount, State, Window, analyze,
 };
+use slabscope_trace::Open;
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::event::id;
 use trace_builder::{CLASS_48, TraceBuilder, sound};
 
 fn report(trace: &TraceBuilder) -> Report {
-    analyze(&trace.bytes, Window::default(), &mut |_| {}).expect("the header is right")
+    analyze(Open::bytes(&trace.bytes).unwrap(), Window::default(), &mut |_| {})
+        .expect("the header is right")
 }
 
 fn amount(objects: u64, bytes: u64) -> Amount {
@@ -145,7 +147,9 @@ fn examples_are_few_and_counts_exact() {
 fn a_torn_trace_is_reported_up_to_the_tear() {
     let whole = closed();
     let second = sound().bytes.len() - 60;
-    let report = analyze(&whole.bytes[..second], Window::default(), &mut |_| {}).unwrap();
+    let report =
+        analyze(Open::bytes(&whole.bytes[..second]).unwrap(), Window::default(), &mut |_| {})
+            .unwrap();
     let error = report.error.clone().expect("it is torn");
     assert!(error.is_cut_off && error.offset <= second as u64, "{error:?}");
     assert_eq!(report.tracing.generations, 1);
@@ -173,6 +177,7 @@ fn broken_side_data_are_a_finding_and_no_more() {
 fn progress_ends_with_the_whole_file() {
     let trace = closed();
     let mut last = 0;
-    analyze(&trace.bytes, Window::default(), &mut |read| last = read).unwrap();
+    analyze(Open::bytes(&trace.bytes).unwrap(), Window::default(), &mut |read| last = read)
+        .unwrap();
     assert_eq!(last, trace.bytes.len() as u64);
 }

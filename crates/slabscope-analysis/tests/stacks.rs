@@ -4,6 +4,7 @@
 mod trace_builder;
 
 use slabscope_analysis::{Profile, ProfileOptions, SiteLabel, profile};
+use slabscope_trace::Open;
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::event::id;
 use trace_builder::{CLASS_48, TraceBuilder};
@@ -39,7 +40,7 @@ fn trace() -> TraceBuilder {
 }
 
 fn of(trace: &TraceBuilder) -> Profile {
-    profile(&trace.bytes, &ProfileOptions::default(), &mut |_| {}).unwrap()
+    profile(Open::bytes(&trace.bytes).unwrap(), &ProfileOptions::default(), &mut |_| {}).unwrap()
 }
 
 fn functions(label: &SiteLabel) -> Vec<&str> {

@@ -130,6 +130,8 @@ pub(crate) struct VerifyArgs {
     /// Print JSON for machines, with a version in it
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
 }
 
 #[cfg(test)]

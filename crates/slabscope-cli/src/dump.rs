@@ -11,15 +11,14 @@ use crate::open;
 use crate::text::Escaping;
 
 pub(crate) fn run(args: &DumpArgs) -> Result<Outcome, Failure> {
-    let bytes = open::trace(&args.file)?;
     let stdout = stdout().lock();
     // Names in a trace are anyone's; a pipe gets them as Go prints them, a terminal does not.
     let read = if stdout.is_terminal() {
         let mut out = BufWriter::new(Escaping::new(stdout));
-        write_all(&bytes, args.wire, &mut out)?
+        write_all(args, &mut out)?
     } else {
         let mut out = BufWriter::with_capacity(1 << 16, stdout);
-        write_all(&bytes, args.wire, &mut out)?
+        write_all(args, &mut out)?
     };
     Ok(match read {
         Ok(()) => Outcome::Fine,
@@ -32,17 +31,17 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Outcome, Failure> {
 }
 
 /// The outer result is that of writing, the inner one that of reading.
-fn write_all(bytes: &[u8], is_wire: bool, out: &mut impl Write) -> io::Result<Result<(), Error>> {
-    let read = if is_wire { dump::wire(bytes, out)? } else { parsed(bytes, out)? };
+fn write_all(args: &DumpArgs, out: &mut impl Write) -> Result<Result<(), Error>, Failure> {
+    let read = if args.wire {
+        dump::wire(&open::whole(&args.file)?, out)?
+    } else {
+        open::trace(&args.file)?.open.ahead(|reader| parsed(reader, out))?
+    };
     out.flush()?;
     Ok(read)
 }
 
-fn parsed(bytes: &[u8], out: &mut impl Write) -> io::Result<Result<(), Error>> {
-    let reader = match Reader::new(bytes) {
-        Ok(reader) => reader,
-        Err(error) => return Ok(Err(error)),
-    };
+fn parsed(reader: Reader<'_>, out: &mut impl Write) -> io::Result<Result<(), Error>> {
     for event in reader {
         match event {
             Ok(event) => dump::parsed(&event, out)?,

@@ -43,9 +43,9 @@ pub(crate) fn options(window: WindowArgs, symbols: &SymbolArgs) -> Result<Profil
 
 /// The profile of the file.
 pub(crate) fn make(path: &Path, options: &ProfileOptions) -> Result<Profile, Failure> {
-    let bytes = open::trace(path)?;
-    let progress = Progress::new(bytes.len());
-    profile(&bytes, options, &mut |read| progress.at(read))
+    let open::Trace { len, open } = open::trace(path)?;
+    let progress = Progress::new(len);
+    profile(open, options, &mut |read| progress.at(read))
         .map_err(|error| Failure::input(path, format!("{error}. {}", window::advice(&error))))
 }
 

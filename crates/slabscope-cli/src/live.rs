@@ -23,9 +23,7 @@ pub(crate) struct Live {
 impl Live {
     /// The one beside `trace`; `None` if there is none.
     pub(crate) fn beside(trace: &Path) -> Option<io::Result<Live>> {
-        let mut path = trace.as_os_str().to_owned();
-        path.push(SUFFIX);
-        let path = PathBuf::from(path);
+        let path = beside(trace);
         match read(&path) {
             Ok(bytes) => {
                 let running = process(&bytes).filter(|&pid| maps(pid, &path));
@@ -43,6 +41,17 @@ impl Live {
     ) -> Result<Option<Recovered>, slabscope_recover::Error> {
         recover(trace, &self.bytes)
     }
+}
+
+/// Whether there is one beside the trace at `path`.
+pub(crate) fn is_beside(path: &Path) -> bool {
+    beside(path).exists()
+}
+
+fn beside(trace: &Path) -> PathBuf {
+    let mut path = trace.as_os_str().to_owned();
+    path.push(SUFFIX);
+    PathBuf::from(path)
 }
 
 /// `bytes`, the contents of the trace at `path`, made whole if the program left it unfinished. What

@@ -1,19 +1,67 @@
 //! Getting at the bytes of a trace, and saying what is wrong with a file that is none.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-use slabscope_trace::{Error, ErrorKind};
+use slabscope_trace::{Error, ErrorKind, Open};
 use slabscope_wire::header::{self, HeaderError};
 
 use crate::failure::Failure;
 use crate::live;
-use crate::unpack::unpacked;
+use crate::unpack::{is_packed, unpacked};
 
-/// The bytes of the file, whose header is that of a trace that can be read.
-/// If its program was killed, it is finished with what the program left.
-pub(crate) fn trace(path: &Path) -> Result<Vec<u8>, Failure> {
+/// A trace that is there to be read.
+pub(crate) struct Trace {
+    /// How long it is, in bytes; 0 where only its end will tell.
+    pub(crate) len: u64,
+    pub(crate) open: Open<'static>,
+}
+
+/// The trace in the file. If its program was killed, it is finished with what the program left.
+///
+/// It is read as it is looked at. All of it is in memory only if it is finished or unpacked.
+pub(crate) fn trace(path: &Path) -> Result<Trace, Failure> {
+    if live::is_beside(path) {
+        let bytes = whole(path)?;
+        return begin(path, bytes.len() as u64, Cursor::new(bytes));
+    }
+    let (file, metadata) = file(path).map_err(|error| Failure::input(path, unreadable(&error)))?;
+    begin(path, metadata.len(), file)
+}
+
+fn begin(path: &Path, len: u64, mut read: impl Read + Send + 'static) -> Result<Trace, Failure> {
+    let mut head = Vec::new();
+    let begun = read.by_ref().take(header::LEN as u64).read_to_end(&mut head);
+    begun.map_err(|error| Failure::input(path, unreadable(&error)))?;
+    if is_packed(&head) {
+        let mut bytes = head;
+        let rest = read.read_to_end(&mut bytes);
+        rest.map_err(|error| Failure::input(path, unreadable(&error)))?;
+        let bytes = unpacked(path, bytes);
+        let (head, rest) = bytes.split_at(bytes.len().min(header::LEN));
+        return start(path, bytes.len() as u64, head.to_vec(), Cursor::new(rest.to_vec()));
+    }
+    start(path, len, head, read)
+}
+
+/// The trace that begins with `head` and goes on with `read`.
+fn start(
+    path: &Path,
+    len: u64,
+    head: Vec<u8>,
+    read: impl Read + Send + 'static,
+) -> Result<Trace, Failure> {
+    let check = header::parse(&head);
+    check.map_err(|error| Failure::input(path, foreign(&head, error)))?;
+    let open = Open::stream(Cursor::new(head).chain(read));
+    let open = open.map_err(|error| Failure::input(path, error))?;
+    Ok(Trace { len, open })
+}
+
+/// The bytes of the file, whose header is that of a trace that can be read. If its program was
+/// killed, it is finished with what the program left.
+pub(crate) fn whole(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes = live::made_whole(path, unpacked(path, bytes(path)?));
     match header::parse(&bytes) {
         Ok(_) => Ok(bytes),
@@ -27,7 +75,16 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = fs::File::open(path)?;
+    let (mut file, metadata) = file(path)?;
+    let mut bytes = Vec::new();
+    // The length is a hint only: a trace being written grows, a pipe has none.
+    bytes.try_reserve(usize::try_from(metadata.len()).unwrap_or(usize::MAX))?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn file(path: &Path) -> io::Result<(fs::File, fs::Metadata)> {
+    let file = fs::File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -35,11 +92,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     if is_endless(&metadata) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    let mut bytes = Vec::new();
-    // The length is a hint only: a trace being written grows, a pipe has none.
-    bytes.try_reserve(usize::try_from(metadata.len()).unwrap_or(usize::MAX))?;
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok((file, metadata))
 }
 
 /// Devices need not end. Pipes do, and make `<(zcat app.trace.gz)` work.

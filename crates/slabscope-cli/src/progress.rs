@@ -13,8 +13,7 @@ pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
     /// For a file of so many bytes.
-    pub(crate) fn new(bytes: usize) -> Progress {
-        let bytes = bytes as u64;
+    pub(crate) fn new(bytes: u64) -> Progress {
         if bytes < LARGE || !stderr().is_terminal() {
             return Progress(None);
         }

@@ -42,8 +42,8 @@ struct Named<'a> {
 /// The report of the file.
 pub(crate) fn replay(path: &Path, window: WindowArgs) -> Result<Report, Failure> {
     let window = window.window().map_err(Failure::Input)?;
-    let bytes = open::trace(path)?;
-    let progress = Progress::new(bytes.len());
-    analyze(&bytes, window, &mut |read| progress.at(read))
+    let open::Trace { len, open } = open::trace(path)?;
+    let progress = Progress::new(len);
+    analyze(open, window, &mut |read| progress.at(read))
         .map_err(|error| Failure::input(path, format!("{error}. {}", window::advice(&error))))
 }

@@ -41,9 +41,14 @@ pub(crate) fn unpacked(path: &Path, bytes: Vec<u8>) -> Vec<u8> {
     }
 }
 
+/// Whether a file that begins with these bytes is compressed.
+pub(crate) fn is_packed(head: &[u8]) -> bool {
+    head.starts_with(&MAGIC)
+}
+
 /// `None` for what is not compressed.
 pub(crate) fn unpack(file: &[u8]) -> Option<Unpacked> {
-    if !file.starts_with(&MAGIC) {
+    if !is_packed(file) {
         return None;
     }
     let mut unpacked = Unpacked { bytes: Vec::new(), ends: Vec::new(), fault: None };

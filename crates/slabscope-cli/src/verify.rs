@@ -8,11 +8,10 @@ use slabscope_analysis::Verification;
 use crate::args::VerifyArgs;
 use crate::exit_code::Outcome;
 use crate::failure::Failure;
-use crate::window::WindowArgs;
 use crate::{json, report, text};
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome, Failure> {
-    let verification = report::replay(&args.file, WindowArgs::default())?.verify();
+    let verification = report::replay(&args.file, args.window)?.verify();
     let mut out = BufWriter::new(stdout().lock());
     if args.json {
         let result = Named { is_sound: verification.is_sound(), verification: &verification };

@@ -3,6 +3,7 @@
 //! Text goes to bytes, since strings of a trace need not be UTF-8.
 
 mod calendar;
+mod line;
 mod quote;
 mod wire;
 
@@ -28,6 +29,9 @@ use quote::quoted;
 /// Those of `out`.
 pub fn parsed(event: &Event, out: &mut impl Write) -> io::Result<()> {
     let Event { time, thread, proc, goroutine, kind, .. } = event;
+    if let (Kind::Experimental(experimental), None) = (kind, &event.stack) {
+        return line::experimental(event, experimental, out);
+    }
     write!(out, "M={thread} P={proc} G={goroutine} {} Time={time}", kind.name())?;
     match kind {
         Kind::Sync(sync) => write_sync(sync, out)?,

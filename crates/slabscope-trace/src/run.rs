@@ -66,20 +66,32 @@ impl ExperimentalRun<'_> {
         mut each: impl FnMut(Time, ThreadId, Option<AllocFree>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let Feed { events, at, contexts } = &mut *self.feed;
-        for plain in events.plain.get(*at..).unwrap_or_default() {
-            if plain.is_checked() {
-                break;
-            }
-            *at += 1;
-            let lane = usize::from(plain.lane);
-            let cx = match contexts.get(lane) {
-                Some(Some(cx)) => *cx,
-                _ => meet(contexts, lane, self.generation, self.threads, self.order),
+        let plain = events.plain.get(*at..).unwrap_or_default();
+        let (mut rest, mut last) = (plain.iter(), *self.last);
+        // Events of one thread come in rows.
+        let mut current = None;
+        let flow = rest.by_ref().take_while(|next| !next.is_checked()).try_for_each(|next| {
+            let thread = match current {
+                Some((lane, thread)) if lane == next.lane => thread,
+                _ => {
+                    let lane = usize::from(next.lane);
+                    let cx = match contexts.get(lane) {
+                        Some(Some(cx)) => *cx,
+                        _ => meet(contexts, lane, self.generation, self.threads, self.order),
+                    };
+                    current = Some((next.lane, cx.thread));
+                    cx.thread
+                }
             };
-            *self.last = later(plain.time, *self.last);
-            each(*self.last, cx.thread, plain.alloc_free())?;
-        }
-        ControlFlow::Continue(())
+            last = later(next.time, last);
+            each(last, thread, next.alloc_free())
+        });
+        let taken = plain.len() - rest.len();
+        // The one that has to be checked was looked at, and not taken.
+        let stopped = plain.get(taken.wrapping_sub(1)).is_some_and(Plain::is_checked);
+        *at += taken - usize::from(stopped);
+        *self.last = last;
+        flow
     }
 }
 

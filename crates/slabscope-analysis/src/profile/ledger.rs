@@ -108,10 +108,14 @@ impl Ledger {
 
 impl Lens for Ledger {
     #[inline]
-    fn event(&mut self, now: &Now, sites: &Sites) {
-        self.now = *now;
-        self.group = sites.group(now.site);
-        if is_alloc_or_free(now.kind) {
+    fn now(&mut self) -> &mut Now {
+        &mut self.now
+    }
+
+    #[inline]
+    fn event(&mut self, sites: &Sites) {
+        self.group = sites.group(self.now.site);
+        if is_alloc_or_free(self.now.kind) {
             let events = self.events();
             *events = events.wrapping_add(1);
         }

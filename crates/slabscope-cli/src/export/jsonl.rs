@@ -20,10 +20,10 @@ impl Export for JsonLines {
 
     fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Outcome, Failure> {
         let path = source.path;
-        let bytes = open::trace(path)?;
+        let trace = open::trace(path)?.open;
         let mut written = Ok(());
         let symbols = source.options.symbols.clone();
-        let read = each_object(&bytes, source.options.window, symbols, &mut |event| {
+        let read = each_object(trace, source.options.window, symbols, &mut |event| {
             written = json::line(&event, out);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });

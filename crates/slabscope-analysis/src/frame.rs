@@ -27,19 +27,27 @@ impl Frame {
     }
 
     /// Whether it is a part of allocating itself: the way from `alloc` to the heap.
-    pub(crate) fn is_allocator(&self) -> bool {
+    fn is_allocator(&self) -> bool {
         let function = self.function.trim_start_matches('<');
-        let places = [
-            "slabscope::",
-            "slabscope_heap::",
-            "slabscope_record::",
-            "slabscope_os::",
-            "__rustc::",
-            "__rust_",
-            "alloc::alloc::",
-        ];
-        places.iter().any(|place| function.starts_with(place))
+        ALLOCATOR.iter().any(|place| function.starts_with(place))
+            || function.contains("__rust_alloc")
+            || function.contains("__rust_realloc")
     }
+}
+
+/// Where the way from a program to the heap leads along.
+const ALLOCATOR: [&str; 5] =
+    ["slabscope::", "slabscope_heap::", "slabscope_record::", "slabscope_os::", "alloc::alloc::"];
+
+/// How deep that way is at most, in frames; behind it, such functions belong to the program.
+const ALLOCATOR_DEPTH: usize = 24;
+
+/// The frames of a stack, innermost first, without those of allocating itself.
+pub(crate) fn without_allocator(frames: &[Arc<Frame>]) -> &[Arc<Frame>] {
+    let near = &frames[..frames.len().min(ALLOCATOR_DEPTH)];
+    let last = near.iter().rposition(|frame| frame.is_allocator());
+    // Nothing but the allocator is left of some stacks: its own threads'.
+    last.and_then(|last| frames.get(last + 1..)).filter(|rest| !rest.is_empty()).unwrap_or(frames)
 }
 
 #[cfg(test)]
@@ -65,5 +73,11 @@ mod tests {
         assert!(frame("alloc::alloc::alloc").is_allocator());
         assert!(!frame("alloc::vec::push").is_allocator());
         assert!(!frame("slabscope_demo::items::find").is_allocator());
+        assert!(!frame("std::sys::backtrace::__rust_begin_short_backtrace").is_allocator());
+        let names =
+            ["std::thread::local::with", "slabscope::tls::with", "alloc::vec::push", "main"];
+        let frames = names.map(|name| Arc::new(frame(name)));
+        assert_eq!(without_allocator(&frames), &frames[2..]);
+        assert_eq!(without_allocator(&frames[..2]), &frames[..2]);
     }
 }

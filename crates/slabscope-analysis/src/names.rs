@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use slabscope_symbols::types::Inference;
 use slabscope_symbols::{BuildId, Finding, Frame as Symbol, Module, Options, Symbolizer};
 
-use crate::frame::Frame;
+use crate::frame::{Frame, without_allocator};
 use crate::site_type::SiteType;
 use crate::sites::{Site, SiteId, Sites};
 use crate::stacks::{Place, PlaceId, StackId, Stacks};
@@ -151,12 +151,9 @@ impl Named {
 /// The frames of places, those left out that stand for allocating itself.
 fn flat(places: impl Iterator<Item = Arc<[Arc<Frame>]>>) -> Vec<Arc<Frame>> {
     let mut frames: Vec<Arc<Frame>> = Vec::new();
-    for place in places {
-        let own = place.iter().skip_while(|frame| frames.is_empty() && frame.is_allocator());
-        let own: Vec<_> = own.cloned().collect();
-        frames.extend(own);
-    }
-    frames
+    places.for_each(|place| frames.extend(place.iter().cloned()));
+    let rest = without_allocator(&frames).len();
+    frames.split_off(frames.len() - rest)
 }
 
 impl std::fmt::Debug for Names {

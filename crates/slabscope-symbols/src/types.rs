@@ -151,8 +151,17 @@ impl Rule {
 }
 
 /// Modules whose functions may stand between an allocation and the one that knows its type.
-const WITHOUT_OPINION: [&str; 6] =
-    ["alloc", "hashbrown", "slabscope", "slabscope_heap", "__rustc", "std::alloc"];
+const WITHOUT_OPINION: [&str; 8] = [
+    "alloc",
+    "hashbrown",
+    "slabscope",
+    "slabscope_heap",
+    "slabscope_record",
+    // The allocator finds its thread's state there.
+    "std::thread::local",
+    "__rustc",
+    "std::alloc",
+];
 
 /// Modules that may stand between a type and one that is made of it.
 const BETWEEN: [&str; 6] =
@@ -164,7 +173,7 @@ fn is_passed(name: &Name, is_known: bool) -> bool {
     if is_known {
         return is_in(&BETWEEN);
     }
-    let is_symbol = name.base.contains("__rust_") || name.base.contains("__rdl_");
+    let is_symbol = name.base.contains("__rust_alloc") || name.base.contains("__rust_realloc");
     is_symbol || is_in(&WITHOUT_OPINION) || is_in(&PLUMBING)
 }
 

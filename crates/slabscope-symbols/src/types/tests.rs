@@ -133,6 +133,31 @@ fn boxes_and_what_is_made_of_them() {
 }
 
 #[test]
+fn a_copied_text_is_no_slice_of_bytes() {
+    let frames = [
+        ("alloc:raw_vec/mod.rs", "with_capacity_in<u8, alloc::alloc::Global>"),
+        ("alloc:boxed/convert.rs", "from<u8>"),
+        ("core:convert/mod.rs", "into<&[u8], alloc::boxed::Box<[u8], alloc::alloc::Global>>"),
+        ("alloc:boxed.rs", "clone"),
+        MAIN,
+    ];
+    assert_eq!(of(&frames).0, "Box<str>");
+}
+
+#[test]
+fn the_way_to_the_heap_says_nothing() {
+    let frames = [
+        ("std:thread/local.rs", "try_with<slabscope::tls::Thread, slabscope::Closure, *mut u8>"),
+        ("/src/slabscope/src/tls.rs", "with<*mut u8, slabscope::Closure>"),
+        ("/src/app/src/main.rs", "__rust_realloc"),
+        ("alloc:raw_vec/mod.rs", "grow_one<my::Order, alloc::alloc::Global>"),
+        ("alloc:vec/mod.rs", "push<my::Order, alloc::alloc::Global>"),
+        MAIN,
+    ];
+    assert_eq!(of(&frames), ("Vec<my::Order>".into(), Certainty::Exact));
+}
+
+#[test]
 fn shared_slices_and_texts() {
     let slice = ("alloc:sync.rs", "copy_from_slice<u8>");
     let layout = ("alloc:sync.rs", "allocate_for_layout<[u8]>");

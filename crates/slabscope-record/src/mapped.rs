@@ -4,7 +4,7 @@ use core::ops::{Deref, Range};
 use core::ptr::NonNull;
 
 use slabscope_os::file::File;
-use slabscope_os::map;
+use slabscope_os::{advise, map};
 
 use crate::memory::{self, Extent};
 
@@ -47,6 +47,14 @@ impl<T: Zeroed> Mapped<T> {
         let at = start.addr().get();
         memory::enter(at..at + bytes.max(1));
         Some(Mapped { start: start.cast(), len, owned: true })
+    }
+
+    /// Asks for large kernel pages behind it: for tables that are looked into at random.
+    pub(crate) fn advise_large_pages(&self) {
+        if self.owned {
+            // SAFETY: the mapping is ours, anonymous, and so long.
+            unsafe { advise::large_pages(self.start.cast(), size_of_val(&**self)) };
+        }
     }
 
     /// Where the first value lies.

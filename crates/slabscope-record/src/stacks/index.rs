@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::mapped::Mapped;
 
-/// Words of the first level.
-const LEN_MIN: usize = 1 << 12;
+/// Words of the first level. Each level before the last is a second look for what is new.
+const LEN_MIN: usize = 1 << 16;
 
 /// How far a search goes from where a hash belongs, which may be into the next level.
 const PROBES: usize = 64;
@@ -34,8 +34,10 @@ impl Index {
     pub(crate) fn new(numbers: usize) -> Option<Self> {
         // Levels fill to five eighths, and a number may stand in two of them.
         let last = (2 * numbers).next_power_of_two().max(LEN_MIN);
+        let words: Mapped<AtomicU64> = Mapped::new(end_of(last - 1) + PROBES)?;
+        words.advise_large_pages();
         Some(Index {
-            words: Mapped::new(end_of(last - 1) + PROBES)?,
+            words,
             mask: AtomicUsize::new(LEN_MIN - 1),
             used: AtomicUsize::new(0),
         })
@@ -159,13 +161,13 @@ mod tests {
     #[test]
     fn what_was_entered_is_found_however_much_the_index_grew_since() {
         let index = Index::new(1 << 18).unwrap();
-        for n in 1..200_000 {
+        for n in 1..250_000 {
             assert_eq!(index.find(hash(n), |_| true), None);
             assert_eq!(index.insert(hash(n), n, |_| true), n);
         }
-        assert!(index.mask.load(Ordering::Relaxed) > LEN_MIN * 8);
+        assert!(index.mask.load(Ordering::Relaxed) > LEN_MIN * 2);
         for round in 0..3 {
-            for n in 1..200_000 {
+            for n in 1..250_000 {
                 assert_eq!(index.find(hash(n), |_| true), Some(n), "{round}");
             }
         }

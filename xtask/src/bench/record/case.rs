@@ -48,7 +48,8 @@ pub(crate) struct Mode {
 }
 
 /// All that are measured, the default first.
-pub(crate) const MODES: [Mode; 1] = [Mode { name: "none", options: "" }];
+pub(crate) const MODES: [Mode; 2] =
+    [Mode { name: "none", options: "" }, Mode { name: "stacks_16", options: "stacks=16" }];
 
 /// What one run of a workload told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,11 +36,7 @@ impl Index {
         let last = (2 * numbers).next_power_of_two().max(LEN_MIN);
         let words: Mapped<AtomicU64> = Mapped::new(end_of(last - 1) + PROBES)?;
         words.advise_large_pages();
-        Some(Index {
-            words,
-            mask: AtomicUsize::new(LEN_MIN - 1),
-            used: AtomicUsize::new(0),
-        })
+        Some(Index { words, mask: AtomicUsize::new(LEN_MIN - 1), used: AtomicUsize::new(0) })
     }
 
     /// The number entered under this hash, of which `is` says that it is the right one.

@@ -15,10 +15,10 @@ use core::time::Duration;
 
 use slabscope_os::lock::{Guard, Lock};
 use slabscope_os::signal::Blocked;
-use slabscope_os::{barrier, cpu, futex};
+use slabscope_os::{cpu, futex};
 
-use crate::own_page;
-use crate::tls::{self, BUSY, CHANGING, Thread};
+use crate::tls::{self, CHANGING, Thread};
+use crate::{own_page, protocol};
 
 /// Operations wait at the door.
 pub(crate) const STOP: u8 = 1;
@@ -27,9 +27,8 @@ pub(crate) const TRACING: u8 = 2;
 /// The world is stopped for a fork: see `door::InFork`.
 pub(crate) const FORK: u8 = 4;
 
-/// These bits, or 0. Written by whoever has stopped or is stopping the world; operations load
-/// it relaxed, ordered by the barrier.
-const MODE: &AtomicU8 = &own_page::PAGE.mode;
+/// These bits, or 0. Written by whoever has stopped or is stopping the world; see `protocol`.
+pub(crate) const MODE: &AtomicU8 = &own_page::PAGE.mode;
 
 /// Changes whenever the door opens; those who wait at it sleep on this.
 static DOOR: AtomicU32 = AtomicU32::new(0);
@@ -155,12 +154,10 @@ fn stop_as(bits: u8) -> World {
         before
     });
     let registry = REGISTRY.lock();
-    // The barrier orders this before the loads below, on both sides.
-    MODE.fetch_or(bits, Ordering::Relaxed);
-    barrier::process();
+    protocol::request(MODE, bits);
     for thread in registry.iter() {
         let mut looks = 0_u32;
-        while thread.state() == BUSY {
+        while thread.is_inside() {
             looks += 1;
             if looks < LOOKS {
                 cpu::give_way();
@@ -202,9 +199,7 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // Release: an operation that finds the bit gone, and then takes any lock of the heap or
-        // loads the session, sees what was changed; on the way in it passes an acquire there.
-        MODE.fetch_and(!(STOP | FORK), Ordering::Release);
+        protocol::open(MODE, STOP | FORK);
         DOOR.fetch_add(1, Ordering::Relaxed);
         futex::wake(&DOOR, i32::MAX);
         tls::with(|thread| thread.set_state(self.before));

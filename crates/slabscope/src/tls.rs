@@ -7,17 +7,15 @@
 
 use core::cell::{Cell, UnsafeCell};
 use core::ptr::null;
-use core::sync::atomic::{AtomicU8, Ordering, compiler_fence};
+use core::sync::atomic::{AtomicU8, Ordering};
 
 use slabscope_heap::ThreadCache;
 use slabscope_os::thread::Handle;
 
-use crate::safepoint;
+use crate::{protocol, safepoint};
 
-/// Outside every operation.
-pub(crate) const IDLE: u8 = 0;
-/// Inside an operation; the safepoint waits for it.
-pub(crate) const BUSY: u8 = 1;
+pub(crate) use crate::protocol::{BUSY, IDLE};
+
 /// Between states, holding or awaiting a lock of ours: an operation that interrupts this is served
 /// apart, and the safepoint does not wait for it.
 pub(crate) const CHANGING: u8 = 2;
@@ -57,9 +55,7 @@ pub(crate) struct TraceNumber {
 pub(crate) struct Thread {
     /// First, so that a bin's place is the thread's address and an offset.
     cache: UnsafeCell<ThreadCache>,
-    /// One of the constants above. Relaxed stores and a compiler fence on the thread's own side: the
-    /// other side of the protocol issues a barrier for both, see `safepoint`. Leaving is a release,
-    /// so that whoever stopped the world sees what the operation did.
+    /// One of the constants above; see `protocol`.
     state: AtomicU8,
     pub(crate) trace: Cell<TraceNumber>,
     /// The trace that has an event saying this thread's stack exists.
@@ -97,24 +93,26 @@ impl Thread {
         if before | mode == 0 { Ok(()) } else { Err(before) }
     }
 
-    /// Stores BUSY, then loads the mode. The safepoint stores the mode, has every CPU pass a
-    /// barrier, then loads the states: so it sees BUSY, or this sees the mode.
+    /// Stores BUSY, then loads the mode.
     #[inline(always)]
     pub(crate) fn mark_busy(&self) -> u8 {
-        self.state.store(BUSY, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        safepoint::mode()
+        protocol::enter(&self.state, safepoint::MODE)
     }
 
     /// Leaves an operation.
     #[inline(always)]
     pub(crate) fn leave(&self) {
-        self.state.store(IDLE, Ordering::Release);
+        protocol::leave(&self.state);
     }
 
     /// Goes to `state`; for the thread itself.
     pub(crate) fn set_state(&self, state: u8) {
         self.state.store(state, Ordering::Release);
+    }
+
+    /// Whether it is inside an operation, as somebody else sees it.
+    pub(crate) fn is_inside(&self) -> bool {
+        protocol::is_inside(&self.state)
     }
 
     /// The state, as somebody else or the thread itself sees it.

@@ -16,7 +16,7 @@ struct Layer {
     others: Option<&'static [&'static str]>,
 }
 
-const LAYERS: [Layer; 14] = [
+const LAYERS: [Layer; 15] = [
     Layer { name: "slabscope-os", below: &[], others: Some(&["libc", "zstd-sys"]) },
     Layer { name: "slabscope-wire", below: &[], others: Some(&[]) },
     Layer { name: "slabscope-heap", below: &["slabscope-os", "slabscope-wire"], others: Some(&[]) },
@@ -61,6 +61,7 @@ const LAYERS: [Layer; 14] = [
         others: None,
     },
     Layer { name: "slabscope-demo", below: &["slabscope"], others: None },
+    Layer { name: "slabscope-models", below: &[], others: Some(&[]) },
     Layer { name: "slabscope-benches", below: &["slabscope"], others: None },
     Layer { name: "xtask", below: &["slabscope-trace", "slabscope-wire"], others: None },
 ];

@@ -1,0 +1,16 @@
+//! The allocator's protocol with loom's atomics.
+
+pub(crate) mod sync {
+    pub(crate) use loom::sync::atomic::{AtomicU8, Ordering};
+
+    pub(crate) fn barrier_of_few() {
+        loom::sync::atomic::fence(Ordering::SeqCst);
+    }
+
+    pub(crate) fn barrier_of_all() {
+        loom::sync::atomic::fence(Ordering::SeqCst);
+    }
+}
+
+#[path = "../../../crates/slabscope/src/protocol.rs"]
+pub(crate) mod protocol;

@@ -6,6 +6,7 @@
 //! table has room for is recorded without a stack, and counted.
 
 mod index;
+mod recent;
 mod records;
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +17,7 @@ use slabscope_wire::live::{site, word};
 use crate::live::{Live, Part};
 use crate::site::{SLOTS, Site};
 use index::Index;
+use recent::Recent;
 use records::Records;
 
 /// Sites with stacks that a trace can tell apart.
@@ -41,6 +43,7 @@ pub struct Stacks {
     depth: usize,
     sites: Records,
     frames: Records,
+    recent: Recent,
     site_index: Index,
     frame_index: Index,
     /// Events whose site has no stack for lack of room, or since none was found.
@@ -56,6 +59,7 @@ impl Stacks {
             depth,
             sites: Records::new(sites.0, sites.1),
             frames: Records::new(frames.0, frames.1),
+            recent: Recent::new()?,
             site_index: Index::new(STACK_SITES)?,
             frame_index: Index::new(FRAMES)?,
             without: AtomicU64::new(0),
@@ -77,14 +81,16 @@ impl Stacks {
         let request = site::pack(size as u64, align as u64);
         let era = u64::from(self.unwinder.era());
         let hash = fold(fold(stack.hash() ^ SEED, ODD) ^ request, ODD ^ era << 1);
-        let number = match self.site_index.find(hash, |_| true) {
-            Some(number) => Some(number),
-            None => self.enter(&stack, request, hash, live),
-        };
-        if number.is_none() {
-            self.without.fetch_add(1, Ordering::Relaxed);
+        if let Some(number) = self.recent.find(hash) {
+            return Some(SLOTS as u32 + number);
         }
-        Some(SLOTS as u32 + number?)
+        let found = self.site_index.find(hash, |_| true);
+        let Some(number) = found.or_else(|| self.enter(&stack, request, hash, live)) else {
+            self.without.fetch_add(1, Ordering::Relaxed);
+            return None;
+        };
+        self.recent.keep(hash, number);
+        Some(SLOTS as u32 + number)
     }
 
     /// Interns a stack that is new.

@@ -19,3 +19,11 @@ pub extern "C" fn own_copy_live_bytes() -> u64 {
     let kept = vec![1_u8; 100_000];
     slabscope::stats().live().max(kept.len()) as u64
 }
+
+/// Calls back, so that the library stands between the program and itself on the stack.
+#[unsafe(no_mangle)]
+pub extern "C" fn own_copy_call(callback: extern "C" fn()) -> u64 {
+    callback();
+    // What comes after a call keeps it from being the function's last, which leaves no frame.
+    std::hint::black_box(1)
+}

@@ -4,11 +4,12 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::fmt::Write;
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use corosensei::Coroutine;
 use slabscope_trace::alloc_free::StackFrame;
@@ -117,6 +118,66 @@ fn asks() {
         writeln!(text, "{size} {callers:?}").unwrap();
     }
     std::fs::write(std::env::var_os("FOUND").expect("the parent says where"), text).unwrap();
+}
+
+/// What the callback asks for: at once after the library was loaded, and later.
+const LOADED_SIZES: [usize; 2] = [70_021, 70_023];
+
+extern "C" fn asks_first() {
+    ask(LOADED_SIZES[0]);
+}
+
+extern "C" fn asks_later() {
+    ask(LOADED_SIZES[1]);
+}
+
+#[test]
+#[ignore = "run by its parent, in a process of its own"]
+fn loads() {
+    // The library would write the same file.
+    // SAFETY: this is the only thread that reads or writes the environment now.
+    unsafe { std::env::remove_var("SLABSCOPE") };
+    let tests = std::env::current_exe().expect("this program");
+    let built = tests.ancestors().nth(2).expect("a target directory");
+    let path = built.join("examples").join("libown_copy.so");
+    let path = CString::new(path.into_os_string().into_encoded_bytes()).expect("no NUL");
+    // SAFETY: the library's initialisers are those of Rust's standard library, and the function has
+    // this type in `examples/own_copy.rs`.
+    let call: extern "C" fn(extern "C" fn()) -> u64 = unsafe {
+        let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        assert!(!library.is_null(), "{path:?} does not load: cargo build --examples");
+        let function = libc::dlsym(library, c"own_copy_call".as_ptr());
+        assert!(!function.is_null(), "{path:?} is old: cargo build --examples");
+        std::mem::transmute(function)
+    };
+    assert_eq!(call(asks_first), 1);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(call(asks_later), 1);
+}
+
+#[test]
+fn a_library_that_was_loaded_meanwhile_is_walked_and_named() {
+    let traces = Traces::new();
+    let path = traces.path("stacks-loaded.trace");
+    let variable = format!("traceallocfree=1,stacks=64,out={}", path.display());
+    succeed(&mut child("loads", Some(&variable)));
+    let replayed = replay(&path);
+    assert_eq!(replayed.lost(), 0);
+    let library = replayed.modules.values().find(|m| m.path.ends_with("libown_copy.so"));
+    let library = library.expect("the library is a module");
+    assert!(library.loaded.is_some() && library.unloaded.is_none(), "{library:?}");
+    let inside =
+        |frame: &&StackFrame| (library.first..library.end).contains(&frame.lookup_address());
+    for (size, is_later) in LOADED_SIZES.into_iter().zip([false, true]) {
+        for stack in stacks_of(&replayed, size) {
+            assert_eq!(stack.iter().filter(inside).count(), 1, "{stack:x?}");
+            let last = stack.last().expect("a frame");
+            // Nobody had looked at the library yet: the stack ends in it, and says so.
+            let ended_there = last.flags & frame::TRUNCATED != 0 && inside(&last);
+            assert!(ended_there || last.flags == 0, "{stack:x?}");
+            assert!(!is_later || !ended_there, "{stack:x?}");
+        }
+    }
 }
 
 /// Traces a run of [`asks`] with stacks of `depth` frames.

@@ -92,7 +92,7 @@ fn end(completeness: &Completeness) -> Option<&'static str> {
         End::Stopped => "the program stopped tracing",
         End::Exited => "the program exited",
         End::WriteFailed => "the file could take no more",
-        End::Killed => "the program was killed; all it had recorded is here",
+        End::Killed => "the program was killed, or left by _exit or exec; all it recorded is here",
         End::Unknown => "for a reason this version does not know",
     })
 }

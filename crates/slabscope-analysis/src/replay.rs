@@ -3,13 +3,14 @@
 //! The replay reads events, keeps the heap, and knows sites, threads and clocks; a [`Lens`] hears of
 //! each change and keeps what it needs for its answer.
 
+mod failure;
 mod kinds;
 
 use std::ops::ControlFlow;
 use std::thread;
 
 use slabscope_trace::alloc_free::{AllocFree, GenerationData};
-use slabscope_trace::{Error, ErrorKind, Event, Kind, Open, Reader, Run, Sync, ThreadId, Time};
+use slabscope_trace::{Error, Event, Kind, Open, Reader, Run, Sync, ThreadId, Time};
 
 use crate::error::AnalyzeError;
 use crate::heap::{Heap, In, Listener, Units};
@@ -19,6 +20,7 @@ use crate::side_data::SideData;
 use crate::sites::{SiteId, Sites};
 use crate::threads::{Owner, Threads};
 use crate::window::{Limits, Part, Window};
+use failure::read_error;
 use kinds::{KINDS, kind, named};
 pub(crate) use kinds::{event_name, is_alloc_or_free, is_of_object};
 
@@ -96,13 +98,10 @@ pub(crate) fn replay<L: Lens>(
         progress(reader.offset());
         read.map(|error| (reader.version(), error))
     };
-    let (version, error) = if has_another_cpu() { trace.ahead(read) } else { read(trace.here()) }?;
+    // Another thread decodes ahead where there is another CPU for it.
+    let is_ahead = thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
+    let (version, error) = if is_ahead { trace.ahead(read) } else { read(trace.here()) }?;
     replay.finish(version, error)
-}
-
-/// Whether another thread could decode ahead of the replay.
-fn has_another_cpu() -> bool {
-    thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1)
 }
 
 /// A replay under way.
@@ -395,19 +394,5 @@ impl<L: Lens> Replayed<L> {
             duration_ns: self.part.to.since_start_ns,
             build: self.side.build.clone(),
         }
-    }
-}
-
-fn read_error(error: Error) -> ReadError {
-    ReadError {
-        offset: error.offset,
-        generation: error.generation,
-        what: error.what.to_string(),
-        is_cut_off: matches!(
-            error.what,
-            ErrorKind::BatchHeader(slabscope_wire::varint::VarintError::Truncated)
-                | ErrorKind::BatchCutOff { .. }
-                | ErrorKind::GenerationCutOff
-        ),
     }
 }

@@ -29,8 +29,8 @@
 //!   slabscope and Go put there, [`alloc_free::GenerationData`] takes apart.
 //! - What is wrong with a trace is an [`Error`] with its place in the file. The events of all
 //!   generations before it have come by then. No input makes the reader panic.
-//! - Memory grows with the largest generation, not with the file; the file's bytes are borrowed,
-//!   so they may be a mapping.
+//! - Memory grows with the largest generation, not with the file, where [`Open::stream`] reads it.
+//!   Bytes that are in memory are borrowed.
 //! - [`dump`] prints events line for line as `go tool trace -d=parsed` does.
 //!
 //! # Where it differs from Go's reader

@@ -2,7 +2,9 @@
 //!
 //! The trace is the demo's, its generations repeated until there are enough events.
 
+mod heaptrack;
 mod large;
+mod memory;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::go_oracle::Go;
 use crate::text::grouped;
@@ -52,6 +54,14 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         let rate = (decoded.events as f64 / report) as u64;
         println!("report: {} events/s, the whole command", grouped(rate));
         results["report_events_per_s"] = json!(rate);
+        let (peak, live) = memory(workspace, &trace)?;
+        println!("report: {} MiB of memory, live at the peak {} MiB", peak >> 20, live >> 20);
+        results["report_peak_rss_bytes"] = json!(peak);
+        results["report_peak_rss_over_live"] = json!(peak as f64 / live.max(1) as f64);
+        if let Some(ratio) = heaptrack::compare(workspace, &directory, options.rounds)? {
+            println!("report against heaptrack_print: {ratio:.1} times as fast");
+            results["report_vs_heaptrack_print"] = json!(ratio);
+        }
         let part = directory.join("part.trace");
         large::first_generation(&demo, &part)?;
         let (ours, theirs) = dumps(workspace, &part, options.rounds)?;
@@ -72,7 +82,8 @@ struct Decoded {
     rate: u64,
 }
 
-/// Decodes with a program that only counts; the file is in memory before it begins.
+/// Decodes with a program that only counts; the file is in memory before it begins. One thread does
+/// both: counting costs less than handing events over.
 fn decode(workspace: &Workspace, trace: &Path, rounds: u32) -> Result<Decoded> {
     command::run(workspace.cargo().args([
         "build",
@@ -86,7 +97,8 @@ fn decode(workspace: &Workspace, trace: &Path, rounds: u32) -> Result<Decoded> {
     let program = workspace.target().join("release/examples/count");
     let mut events = 0;
     let seconds = median(rounds, || {
-        let said = String::from_utf8(command::output(Command::new(&program).arg(trace))?)?;
+        let said =
+            String::from_utf8(command::output(Command::new(&program).arg(trace).arg("here"))?)?;
         let words: Vec<_> = said.split_whitespace().collect();
         let place = words.iter().position(|&word| word == "frees");
         let (Some(count), Some(seconds)) =
@@ -104,6 +116,18 @@ fn decode(workspace: &Workspace, trace: &Path, rounds: u32) -> Result<Decoded> {
 fn report(workspace: &Workspace, trace: &Path, rounds: u32) -> Result<f64> {
     let slabscope = workspace.build("slabscope-cli", "slabscope")?;
     median(rounds, || time(Command::new(&slabscope).arg("report").arg(trace)))
+}
+
+/// The most memory `slabscope report` has in use, and the bytes that were live at the peak of the
+/// traced program.
+fn memory(workspace: &Workspace, trace: &Path) -> Result<(u64, u64)> {
+    let slabscope = workspace.build("slabscope-cli", "slabscope")?;
+    let peak = memory::peak(Command::new(&slabscope).arg("report").arg(trace))?;
+    // A repeated trace is not a consistent one, which is a finding, and no failure here.
+    let json = Command::new(&slabscope).args(["report", "--json"]).arg(trace).output()?.stdout;
+    let json: Value = serde_json::from_slice(&json)?;
+    let live = json["report"]["objects"]["peak"]["bytes"].as_u64();
+    Ok((peak, live.context("the report has no peak")?))
 }
 
 /// How long our dump and Go's take, in seconds.

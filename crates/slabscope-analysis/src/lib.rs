@@ -33,6 +33,7 @@ mod side_data;
 mod site_type;
 mod sites;
 mod stacks;
+mod symbolize;
 mod threads;
 mod verify;
 mod view;
@@ -54,6 +55,7 @@ pub use report::{
     State, ThreadRow, Tracing,
 };
 pub use site_type::{SiteType, TypeCertainty};
+pub use symbolize::{SymbolizeError, symbolize};
 pub use verify::{Finding, Verification};
 pub use view::{
     Change, Compared, Coverage, Diff, Folded, Leaks, Left, LiveAtPeak, Measure, PairRow, PeakView,

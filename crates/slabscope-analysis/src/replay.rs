@@ -269,10 +269,9 @@ impl<L: Lens> Replay<L> {
         self.generations += 1;
         let mut data = GenerationData::parse(&sync.experimental);
         self.side.take(self.generations, &mut data);
-        self.sites.take_stacks(&data, event.time);
-        self.threads.learn(data.threads);
+        self.threads.learn(std::mem::take(&mut data.threads));
         if self.side.is_ours() {
-            self.sites.take_sites(&data.sites, sync);
+            self.sites.take_sites(&data, event.time, |stack| sync.stack(stack));
         } else {
             self.sites.take_types(data.types);
         }

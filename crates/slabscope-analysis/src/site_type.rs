@@ -31,6 +31,18 @@ pub enum TypeCertainty {
 }
 
 impl SiteType {
+    /// A type with its certainty as side data have it; see
+    /// [`slabscope_wire::alloc_free::data::SITE_TYPES`].
+    pub(crate) fn new(certainty: u64, name: &str) -> SiteType {
+        let certainty = match certainty {
+            2 => TypeCertainty::Likely,
+            3 => TypeCertainty::Exact,
+            4 => TypeCertainty::Declared,
+            _ => TypeCertainty::Guess,
+        };
+        SiteType { name: name.into(), certainty }
+    }
+
     /// A type that the trace itself names.
     pub(crate) fn declared(name: &str) -> SiteType {
         SiteType { name: name.into(), certainty: TypeCertainty::Declared }

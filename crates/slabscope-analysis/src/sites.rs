@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
-use slabscope_trace::alloc_free::{GenerationData, Site as SiteEntry, TypeEntry};
-use slabscope_trace::{Sync, Time};
+use slabscope_trace::alloc_free::{GenerationData, TypeEntry};
+use slabscope_trace::{Stack as TraceStack, Time};
 
 use crate::site_type::SiteType;
 use crate::stacks::{StackId, Stacks};
@@ -69,18 +69,28 @@ impl Default for Sites {
 }
 
 impl Sites {
-    /// Takes in the stacks of a generation that begins at this time; its sites come next.
-    pub(crate) fn take_stacks(&mut self, data: &GenerationData, start: Time) {
-        self.stacks.take(data, start);
-    }
-
-    /// Takes in the sites of a generation; those of the last one hold no more.
-    pub(crate) fn take_sites(&mut self, entries: &[SiteEntry], sync: &Sync) {
+    /// Takes in the sites of a generation that begins at this time, with their stacks and the types
+    /// that a tool found out for them; those of the last one hold no more. `named` knows the stacks
+    /// of the standard table: where they are, the program's files are not needed.
+    pub(crate) fn take_sites(
+        &mut self,
+        data: &GenerationData,
+        start: Time,
+        named: impl Fn(u64) -> Option<TraceStack>,
+    ) {
         self.clear();
-        for entry in entries {
-            let stack = self.stacks.at(entry.stack, || sync.stack(entry.stack));
-            let site =
-                Site { size: Some(entry.size), align: Some(entry.align), type_of: None, stack };
+        if !data.sites.iter().any(|entry| named(entry.stack).is_some()) {
+            self.stacks.take(data, start);
+        }
+        let types: HashMap<u64, SiteType, RandomState> = data
+            .site_types
+            .iter()
+            .map(|(id, sure, name)| (*id, SiteType::new(*sure, name)))
+            .collect();
+        for entry in &data.sites {
+            let stack = self.stacks.at(entry.stack, || named(entry.stack));
+            let type_of = types.get(&entry.id).cloned();
+            let site = Site { size: Some(entry.size), align: Some(entry.align), type_of, stack };
             self.add(entry.id, site);
         }
     }

@@ -95,10 +95,10 @@ impl Stacks {
         number: u64,
         named: impl FnOnce() -> Option<TraceStack>,
     ) -> StackId {
-        if let Some(&stack) = self.current.get(&number) {
-            return stack;
-        }
-        let Some(named) = named() else { return StackId::NONE };
+        // Where the trace has names, they are those of the files it was made from.
+        let Some(named) = named() else {
+            return self.current.get(&number).copied().unwrap_or_default();
+        };
         let mut stack = StackId::NONE;
         let frames: Vec<_> = named.frames().collect();
         for frame in frames.iter().rev() {
@@ -110,7 +110,6 @@ impl Stacks {
             let place = self.places.number(Place::Named([Arc::new(frame)].into()));
             stack = self.node(stack, place);
         }
-        self.current.insert(number, stack);
         stack
     }
 

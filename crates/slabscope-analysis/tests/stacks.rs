@@ -3,7 +3,8 @@
 #[path = "support/trace_builder.rs"]
 mod trace_builder;
 
-use slabscope_analysis::{Profile, ProfileOptions, SiteLabel, profile};
+use slabscope_analysis::{Profile, ProfileOptions, SiteLabel, SymbolizeError, profile, symbolize};
+use slabscope_symbols::Options;
 use slabscope_trace::Open;
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::event::id;
@@ -97,4 +98,31 @@ fn frames_that_make_no_sense_are_no_stack() {
     let mut lengths: Vec<_> = of(&trace).sites().sites.iter().map(stacks).collect();
     lengths.sort_unstable();
     assert_eq!(lengths, [0, 1, 1]);
+}
+
+#[test]
+fn a_trace_with_names_needs_no_files() {
+    let plain = trace();
+    let mut bytes = Vec::new();
+    let findings = symbolize(&plain.bytes, Options::default(), &mut bytes).unwrap();
+    assert_eq!(findings.len(), 1);
+    let mut named = plain.clone();
+    named.bytes = bytes;
+    let (before, after) = (of(&plain), of(&named));
+    assert!(before.symbols.len() == 1 && after.symbols.is_empty(), "a file was looked for");
+    assert_eq!(before.sites().sites, after.sites().sites);
+    // Go's reader takes the stacks of Go's table; ours is held against it.
+    let reader = slabscope_trace::Reader::new(&named.bytes).unwrap();
+    let stacks = reader.filter_map(|event| match event.unwrap().kind {
+        slabscope_trace::Kind::Sync(sync) => sync.stack(4).or_else(|| sync.stack(8)),
+        _ => None,
+    });
+    let names = stacks.map(|stack| stack.frames().map(|f| f.function.to_string()).collect());
+    let names: Vec<Vec<String>> = names.collect();
+    assert_eq!(names[0], ["0x8fff", "app+0x1300", "app+0x1100"]);
+    assert_eq!(names[1], ["app+0x1200", "app+0x1100"]);
+    let again = symbolize(&named.bytes, Options::default(), &mut Vec::new());
+    assert!(matches!(again, Err(SymbolizeError::HasNames)));
+    let cut = symbolize(&plain.bytes[..plain.bytes.len() - 3], Options::default(), &mut Vec::new());
+    assert!(matches!(cut, Err(SymbolizeError::Broken { .. })));
 }

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
+use crate::symbols::SymbolArgs;
 use crate::window::WindowArgs;
 
 /// Explains traces of every allocation a program made.
@@ -56,6 +57,9 @@ pub(crate) enum Command {
     /// Whether the trace is complete and free of contradictions
     #[command(after_help = VERIFY_HELP)]
     Verify(VerifyArgs),
+    /// Writes the trace with its names in it, to need the program no more
+    #[command(after_help = SYMBOLIZE_HELP)]
+    Symbolize(SymbolizeArgs),
     /// Makes the trace of a killed program whole, for good
     #[command(after_help = RECOVER_HELP)]
     Recover(RecoverArgs),
@@ -93,6 +97,25 @@ other tools see them too, and removes FILE.live.
 
 Example:
   slabscope recover app.1234.trace && go tool trace app.1234.trace";
+
+const SYMBOLIZE_HELP: &str = "\
+Functions, files, lines and types go into the trace, stacks into Go's own table
+of stacks. Programs that read Go's traces find them there, and slabscope needs
+the program's files no more.
+
+Example:
+  slabscope symbolize app.1234.trace -o app.named.trace";
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SymbolizeArgs {
+    /// The trace
+    pub(crate) file: PathBuf,
+    /// Write to this file, not to standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) symbols: SymbolArgs,
+}
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RecoverArgs {
@@ -150,8 +173,8 @@ mod tests {
         let mut texts = vec![command.render_long_help().to_string()];
         let subcommands = command.get_subcommands_mut();
         texts.extend(subcommands.map(|command| command.render_long_help().to_string()));
-        // The program, its seventeen commands and `help`.
-        assert_eq!(texts.len(), 19);
+        // The program, its eighteen commands and `help`.
+        assert_eq!(texts.len(), 20);
         for line in texts.iter().flat_map(|text| text.lines()) {
             assert!(line.chars().count() <= 80, "{line}");
         }

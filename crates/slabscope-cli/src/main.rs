@@ -17,6 +17,7 @@ mod output;
 mod progress;
 mod recover;
 mod report;
+mod symbolize;
 mod symbols;
 mod text;
 mod unpack;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Explain(command) => explain::run(&command),
         Command::Dump(args) => dump::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Symbolize(args) => symbolize::run(&args),
         Command::Recover(args) => recover::run(&args),
     };
     exit_code::of(outcome)

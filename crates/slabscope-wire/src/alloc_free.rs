@@ -80,6 +80,9 @@ pub mod data {
     /// bias, loaded ns (0: before the trace), unloaded ns (0: still there), build id (a text, maybe
     /// empty), path` each. A link-time address and the bias make an address, modulo 2^64.
     pub const MODULES: u8 = 72;
+    /// Types of sites, to the end of the payload: `site id, certainty (1 guess, 2 likely, 3 exact,
+    /// 4 declared), type` each. Not by the recorder: by a tool that gave the trace its names.
+    pub const SITE_TYPES: u8 = 74;
 }
 
 /// The flags of a frame.

@@ -27,6 +27,9 @@ pub struct GenerationData {
     pub frames: Vec<StackFrame>,
     /// The files the program is made of.
     pub modules: Vec<ModuleEntry>,
+    /// The types of sites, where a tool found them out: site, certainty from 1 (a guess) to 4
+    /// (declared), type.
+    pub site_types: Vec<(u64, u64, String)>,
     /// The threads of the program.
     pub threads: Vec<ThreadEntry>,
     /// The counts that say whether the trace is complete.
@@ -195,6 +198,10 @@ impl GenerationData {
             }),
             data::MODULES => fields.each(|f| {
                 self.modules.push(ModuleEntry::read(f)?);
+                Some(())
+            }),
+            data::SITE_TYPES => fields.each(|f| {
+                self.site_types.push((f.number()?, f.number()?, f.text()?));
                 Some(())
             }),
             data::THREADS => fields.each(|f| {

@@ -57,7 +57,7 @@ pub(crate) enum Command {
     /// Whether the trace is complete and free of contradictions
     #[command(after_help = VERIFY_HELP)]
     Verify(VerifyArgs),
-    /// Writes the trace with its names in it, to need the program no more
+    /// The trace with its names in it, for other machines
     #[command(after_help = SYMBOLIZE_HELP)]
     Symbolize(SymbolizeArgs),
     /// Makes the trace of a killed program whole, for good

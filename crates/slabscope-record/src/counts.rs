@@ -17,16 +17,8 @@ impl Counts {
         Counts([const { AtomicU64::new(0) }; 9])
     }
 
-    /// Adds one; for a counter that only the calling thread writes, and no signal interrupts.
-    #[inline]
-    pub fn add_own(&self, kind: EventKind) {
-        if let Some(count) = self.0.get(kind as usize) {
-            count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        }
-    }
-
     /// Adds `n`, whoever else does the same.
-    pub fn add_shared(&self, kind: EventKind, n: u64) {
+    pub fn add(&self, kind: EventKind, n: u64) {
         if let Some(count) = self.0.get(kind as usize) {
             count.fetch_add(n, Ordering::Relaxed);
         }

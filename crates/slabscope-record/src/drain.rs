@@ -16,15 +16,22 @@ use crate::mapped::{Mapped, Zeroed};
 use crate::modules::Watch;
 use crate::output::Tally;
 use crate::ring::CAPACITY;
-use crate::runs::{self, Found, Record, Run, Runs};
+use crate::runs::{self, Run, Runs, Stop, Walk};
 use crate::session::Session;
 use slabscope_os::file::Errno;
 use slabscope_os::{futex, say};
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::live::word::{self, Word};
 
-/// The pause between rounds when nobody is pressed.
+/// The pause between rounds when nobody is pressed, and little happens.
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// The pause between rounds while threads share readings: with each round readings become too old.
+const BEAT: Duration = Duration::from_micros(500);
+
+/// Events of a round from which on threads share readings. With fewer there is time to read the clock for
+/// each.
+const BUSY_EVENTS: u64 = 64;
 
 /// The pause after a round that found nothing, whoever presses.
 const REST: Duration = Duration::from_micros(50);
@@ -60,6 +67,8 @@ struct Drainer<'a> {
     live_ns: u64,
     events_in_generation: bool,
     modules: Watch,
+    /// Events taken in this round.
+    taken: Tally,
     /// Whether the trace was ended early.
     failed: bool,
     /// Whether a ring holds what nobody pushed: then none is read any more.
@@ -81,7 +90,7 @@ pub(crate) fn run(session: &Session) {
         if let Some(reason) = ending {
             return drainer.finish(reason);
         }
-        session.signal().pause(PAUSE);
+        session.signal().pause(if session.rings().shares_readings() { BEAT } else { PAUSE });
         if !taken {
             // Somebody has a place in a ring and was interrupted before he filled it: let him run.
             futex::wait(&AtomicU32::new(0), 0, REST);
@@ -115,6 +124,7 @@ impl<'a> Drainer<'a> {
             live_ns: 0,
             events_in_generation: false,
             modules: Watch::new(second.nanos),
+            taken: Tally::default(),
             failed: false,
             torn: false,
         })
@@ -154,6 +164,11 @@ impl<'a> Drainer<'a> {
                 place.taken = place.next;
             }
         }
+        let events: u64 = self.taken.iter().sum();
+        rings.share_readings(events > BUSY_EVENTS && self.session.may_share_readings());
+        for (kind, count) in KINDS.into_iter().zip(core::mem::take(&mut self.taken)) {
+            self.session.taken.add(kind, count);
+        }
         taken
     }
 
@@ -162,18 +177,18 @@ impl<'a> Drainer<'a> {
     fn hole_bound(&self, ring: usize) -> Option<u64> {
         let rings = self.session.rings();
         let place = self.places.get(ring)?;
-        let end = place.taken + rings.available(ring, place.taken);
-        let (mut at, mut last) = (place.taken, self.horizon);
-        while at < end {
-            match Record::read(rings, ring, at, place.thread) {
-                Found::Record(record) => {
-                    last = last.max(record.ticks);
-                    at = record.next;
-                }
-                Found::Hole | Found::Torn => return Some(last),
-            }
+        let mut walk = Walk {
+            ring,
+            at: place.taken,
+            end: place.taken + rings.available(ring, place.taken),
+            thread: place.thread,
+            records: 0,
+            ticks: 0,
+        };
+        match walk.go(rings, u64::MAX, |_, _, _| {}) {
+            Stop::Hole | Stop::Torn => Some(self.horizon.max(walk.ticks)),
+            Stop::End | Stop::Later => None,
         }
-        None
     }
 
     /// Cuts the words of `ring` up to the horizon into runs; in the last round, past holes.
@@ -184,38 +199,36 @@ impl<'a> Drainer<'a> {
         let end = before.taken + available;
         // Words that were taken cannot come back, unless a head was torn too.
         self.torn |= available > CAPACITY;
-        let mut place = Place { next: if self.torn { end } else { before.taken }, ..before };
-        let mut run: Option<Run> = None;
-        while place.next < end {
-            let record = match Record::read(rings, ring, place.next, place.thread) {
-                Found::Record(record) if record.ticks <= self.horizon => record,
-                Found::Hole if last => {
-                    self.runs.keep(run.take(), place.next);
-                    place.next = runs::after_hole(rings, ring, place.next, end);
-                    continue;
+        let at = if self.torn { end } else { before.taken };
+        let (thread, records) = (before.thread, before.records);
+        let mut walk = Walk { ring, at, end, thread, records, ticks: 0 };
+        loop {
+            let (runs, mut run) = (&mut self.runs, None::<Run>);
+            let stop = walk.go(rings, self.horizon, |thread, start, from| {
+                if run.is_none_or(|run| run.thread != thread) {
+                    runs.keep(run.take(), from);
+                    run = Some(Run { start, from, to: from, thread, ring: ring as u32 });
                 }
-                Found::Torn => {
+            });
+            runs.keep(run, walk.at);
+            match stop {
+                Stop::Hole if last => {
+                    walk.at = runs::after_hole(rings, ring, walk.at, end);
+                    walk.ticks = 0;
+                }
+                Stop::Torn => {
                     self.torn = true;
                     break;
                 }
-                Found::Record(_) | Found::Hole => break,
-            };
-            if run.is_none_or(|run| run.thread != record.thread) {
-                self.runs.keep(run.take(), place.next);
-                let (from, ring) = (place.next, ring as u32);
-                run =
-                    Some(Run { start: record.ticks, from, to: from, thread: record.thread, ring });
+                _ => break,
             }
-            place.next = record.next;
-            place.thread = record.thread;
-            place.records += 1;
         }
-        self.runs.keep(run, place.next);
         if self.torn {
             self.session.tear();
         }
+        let Walk { at, thread, records, .. } = walk;
         if let Some(slot) = self.places.as_mut_slice().get_mut(ring) {
-            *slot = place;
+            *slot = Place { next: at, thread, records, ..before };
         }
     }
 
@@ -250,16 +263,20 @@ impl<'a> Drainer<'a> {
                 }
                 Word::Time(ticks) => ns = self.anchors.nanos(ticks),
                 Word::Event { kind, id, site } => {
-                    let argument = match word::decode(rings.word(ring, at + 1)) {
-                        Word::Argument(value) => value,
-                        _ => 0,
-                    };
-                    let (arguments, len) = word::arguments(kind, id, site, argument);
-                    let arguments = arguments.get(..len).unwrap_or_default();
+                    if let Some(count) = self.taken.get_mut(kind as usize) {
+                        *count += 1;
+                    }
+                    if kind.has_argument() {
+                        at += 1;
+                    }
                     if !failed {
                         self.generation.note_site(site);
                         let Generation { batch, out, .. } = &mut self.generation;
-                        batch.event(out, number, thread, ns, kind, arguments);
+                        batch.make_room(out, number, thread, ns);
+                        match word::decode(rings.word(ring, at)) {
+                            Word::Argument(argument) => batch.event(ns, kind, id, argument),
+                            _ => batch.object(ns, kind, id, site),
+                        }
                     }
                 }
                 _ => {}

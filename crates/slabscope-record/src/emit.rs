@@ -11,42 +11,43 @@ use slabscope_os::{clock, cpu, futex};
 
 use crate::counts::EventKind;
 use crate::policy::Overflow;
-use crate::ring::Pushed;
+use crate::reading::{PageClock, Reading};
+use crate::ring::{Event, Pushed};
 use crate::session::Session;
 use crate::stacks::Stacks;
-use crate::thread_table::{ThreadEntry, add_own};
+use crate::thread_clock::ThreadClock;
+use crate::thread_table::add_own;
 use slabscope_unwind::Place;
 use slabscope_wire::live::word;
+
+/// As the earliest time of an event: any reading will do, but no shared one.
+const FRESH: u64 = 1;
 
 /// Emits the events of one operation of one thread.
 #[derive(Debug)]
 pub struct Emitter<'a> {
     session: &'a Session,
-    entry: &'a ThreadEntry,
+    /// The thread's.
+    clock: &'a ThreadClock,
     thread: u32,
-    /// Whether the operation interrupted another of the same thread, whose counters are then not
-    /// ours to write.
+    /// Whether the operation interrupted another of the same thread, whose clock and counters are then
+    /// not ours to write.
     reentrant: bool,
     pressed: bool,
-    /// How full a ring has its threads wait.
-    pressed_at: u64,
     /// Whether to wait for room whatever the policy says.
     patient: bool,
 }
 
 impl<'a> Emitter<'a> {
-    /// For an operation of the thread with this number.
+    /// For an operation of the thread with this number and clock.
     #[inline]
-    pub fn new(session: &'a Session, thread: u32) -> Self {
-        let entry = session.threads().get(thread);
-        let pressed_at = session.pressed_at();
-        let reentrant = thread == 0;
-        Emitter { session, entry, thread, reentrant, pressed: false, pressed_at, patient: false }
+    pub fn new(session: &'a Session, thread: u32, clock: &'a ThreadClock) -> Self {
+        Emitter { session, clock, thread, reentrant: false, pressed: false, patient: false }
     }
 
     /// For an operation that interrupted another of its thread.
-    pub fn reentrant(session: &'a Session, thread: u32) -> Self {
-        Emitter { reentrant: true, ..Emitter::new(session, thread) }
+    pub fn reentrant(session: &'a Session, thread: u32, clock: &'a ThreadClock) -> Self {
+        Emitter { reentrant: true, ..Emitter::new(session, thread, clock) }
     }
 
     /// Waits for room whatever the policy says: for a time when nobody else pushes.
@@ -70,9 +71,13 @@ impl<'a> Emitter<'a> {
         !self.session.has_failed()
     }
 
-    /// An object exists since before the trace; its requested size is not known.
+    /// An object exists since before the trace; its requested size is not known. For a time when nobody
+    /// else emits: its page's clock stays as it is.
     pub fn object_exists(&mut self, id: u64) {
-        self.push(EventKind::Object, word::event(EventKind::Object, id, 0), 0);
+        let first = word::event(EventKind::Object, id, 0);
+        if !self.session.rings().extend(self.clock, first) {
+            self.push(EventKind::Object, [first, 0], 0);
+        }
     }
 
     /// An object of `size` bytes at `align` was allocated in a slot of `slot` bytes; `place` says
@@ -90,31 +95,23 @@ impl<'a> Emitter<'a> {
             None => self.session.sites().intern(size, align),
             Some(stacks) => self.site_with_stack(stacks, size, align, &place()),
         };
-        self.push(EventKind::ObjectAlloc, word::event(EventKind::ObjectAlloc, id, site), 0);
-        if self.reentrant {
-            self.session.shared().allocated.fetch_add(slot as u64, Ordering::Relaxed);
-        } else {
-            add_own(&self.entry.allocated, slot as u64);
-        }
+        self.object(EventKind::ObjectAlloc, id, site);
+        self.add_live(slot as u64);
     }
 
     /// The site's number with its call stack, or without it for lack of room. A thread that meets code
     /// of a module nobody knows yet should wait for the drainer to look at it.
     fn site_with_stack(&mut self, stacks: &Stacks, size: usize, align: usize, at: &Place) -> u32 {
         let site = stacks.intern(size, align, at, self.session.live());
-        self.pressed |= stacks.wants_scan() && self.pressed_at != u64::MAX;
+        self.pressed |= stacks.wants_scan() && self.session.pressed_at() != u64::MAX;
         site.unwrap_or_else(|| self.session.sites().intern(size, align))
     }
 
     /// An object in a slot of `slot` bytes is about to be freed.
     #[inline]
     pub fn object_free(&mut self, id: u64, slot: usize) {
-        self.push(EventKind::ObjectFree, word::event(EventKind::ObjectFree, id, 0), 0);
-        if self.reentrant {
-            self.session.shared().freed.fetch_add(slot as u64, Ordering::Relaxed);
-        } else {
-            add_own(&self.entry.freed, slot as u64);
-        }
+        self.object(EventKind::ObjectFree, id, 0);
+        self.add_live((slot as u64).wrapping_neg());
     }
 
     /// A span exists since before the trace.
@@ -122,14 +119,18 @@ impl<'a> Emitter<'a> {
         self.span(EventKind::Span, id, pages, kindclass);
     }
 
-    /// A span was allocated.
-    pub fn span_alloc(&mut self, id: u64, pages: u64, kindclass: u64) {
-        self.span(EventKind::SpanAlloc, id, pages, kindclass);
+    /// A span was allocated; objects may begin on its first `objects` pages.
+    pub fn span_alloc(&mut self, id: u64, pages: u64, kindclass: u64, objects: u64) {
+        let reading = self.span(EventKind::SpanAlloc, id, pages, kindclass);
+        // Whoever allocates in it has a later reading then.
+        for page in id..id + objects {
+            self.session.pages().of_page(page).raise(reading);
+        }
     }
 
     /// A span is about to be freed.
     pub fn span_free(&mut self, id: u64) {
-        self.push(EventKind::SpanFree, word::event(EventKind::SpanFree, id, 0), 0);
+        self.push(EventKind::SpanFree, [word::event(EventKind::SpanFree, id, 0), 0], FRESH);
     }
 
     /// A stack exists since before the trace.
@@ -147,36 +148,69 @@ impl<'a> Emitter<'a> {
         self.stack(EventKind::StackFree, id, 0);
     }
 
-    fn span(&mut self, kind: EventKind, id: u64, pages: u64, kindclass: u64) {
+    fn span(&mut self, kind: EventKind, id: u64, pages: u64, kindclass: u64) -> Reading {
         let argument = word::argument(word::span_argument(pages, kindclass));
-        self.push(kind, word::event(kind, id, 0), argument);
+        self.push(kind, [word::event(kind, id, 0), argument], FRESH)
     }
 
     /// Stacks may lie anywhere, below the heap too, so their ids need the longer word.
     fn stack(&mut self, kind: EventKind, id: u64, order: u64) {
-        self.push(kind, word::event(kind, order, 0), word::argument(id));
+        self.push(kind, [word::event(kind, order, 0), word::argument(id)], FRESH);
     }
 
     #[inline]
-    fn push(&mut self, kind: EventKind, first: u64, second: u64) {
+    fn add_live(&self, bytes: u64) {
         if self.reentrant {
-            self.session.shared().counts.add_shared(kind, 1);
+            self.session.live_of_others.fetch_add(bytes, Ordering::Relaxed);
         } else {
-            self.entry.counts.add_own(kind);
-        }
-        match self.session.rings().push(self.thread, first, second) {
-            Pushed::Done(used) => self.pressed |= used > self.pressed_at,
-            _ => self.push_slow(first, second),
+            add_own(&self.session.threads().get(self.thread).live, bytes);
         }
     }
 
-    fn try_again(&self, first: u64, second: u64) -> bool {
+    /// An event of an object: with the thread's reading, if its page's clock allows it.
+    #[inline]
+    fn object(&mut self, kind: EventKind, id: u64, site: u32) {
+        let first = word::event(kind, id, site);
+        let (page, own) = (self.session.pages().of_object(id), self.clock.reading());
+        let seen = page.get();
+        if !self.reentrant && seen.allows(own) && self.session.rings().extend(self.clock, first) {
+            if seen != own {
+                page.raise(own);
+            }
+            return;
+        }
+        self.object_slow(kind, first, page);
+    }
+
+    #[inline(never)]
+    fn object_slow(&mut self, kind: EventKind, first: u64, page: PageClock<'_>) {
+        let seen = page.get();
+        let floor = if seen.allows(self.clock.reading()) { 0 } else { seen.floor() };
+        let reading = self.push(kind, [first, 0], floor);
+        page.raise(reading);
+    }
+
+    /// Pushes an event whose time is `floor` at least, in ticks, and returns that time. Spans and stacks
+    /// always take a fresh reading: it is later than every event that came before.
+    fn push(&mut self, kind: EventKind, words: [u64; 2], floor: u64) -> Reading {
+        let event = Event { thread: self.thread, words, floor };
+        match self.try_push(event) {
+            Pushed::Done { used, reading } => {
+                self.pressed |= used > self.session.pressed_at();
+                reading
+            }
+            Pushed::Full => self.push_slow(kind, event),
+        }
+    }
+
+    fn try_push(&self, event: Event) -> Pushed {
         let rings = self.session.rings();
-        let pushed = match self.reentrant {
-            true => rings.push_reentrant(self.thread, first, second),
-            false => rings.push(self.thread, first, second),
-        };
-        matches!(pushed, Pushed::Done(_))
+        if !self.reentrant {
+            return rings.push(self.clock, event);
+        }
+        let pushed = rings.push_reentrant(event);
+        self.clock.interrupt();
+        pushed
     }
 
     /// The ring is full in the middle of an operation. The event was counted as happened, so if it is
@@ -184,19 +218,19 @@ impl<'a> Emitter<'a> {
     /// ends; but threads at the safepoint wait for us, which is why the room above [`PRESSED`](crate::ring::PRESSED) makes
     /// this rare.
     #[cold]
-    fn push_slow(&mut self, first: u64, second: u64) {
+    fn push_slow(&mut self, kind: EventKind, event: Event) -> Reading {
         let session = self.session;
         if session.policy().overflow == Overflow::Drop && !self.patient {
             session.signal().nudge();
-            return session.rings().note_drop();
+            return self.drop_event(kind);
         }
         let begun = clock::monotonic_ns();
         while !session.has_failed() {
             let round = session.signal().rounds();
             session.signal().nudge();
-            if self.try_again(first, second) {
+            if let Pushed::Done { reading, .. } = self.try_push(event) {
                 self.pressed = true;
-                return;
+                return reading;
             }
             cpu::give_way();
             futex::wait(round.0, round.1, Duration::from_millis(1));
@@ -207,6 +241,13 @@ impl<'a> Emitter<'a> {
         }
         // Waiting helps nobody any more.
         self.pressed = false;
-        session.rings().note_drop();
+        self.drop_event(kind)
+    }
+
+    /// An event that is in no trace needs no time.
+    fn drop_event(&self, kind: EventKind) -> Reading {
+        self.session.dropped.add(kind, 1);
+        self.session.rings().note_drop();
+        Reading::NONE
     }
 }

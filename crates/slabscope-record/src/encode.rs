@@ -3,6 +3,8 @@
 use slabscope_wire::alloc_free::data;
 use slabscope_wire::batch::{BatchHeader, BatchKind, PAYLOAD_MAX};
 use slabscope_wire::buffer::Buffer;
+use slabscope_wire::live::word;
+use slabscope_wire::varint;
 
 use crate::counts::EventKind;
 use crate::mapped::Mapped;
@@ -34,26 +36,58 @@ impl Batch {
         })
     }
 
-    /// Appends an event of `thread` at `ns`; a full batch, or one of another thread, goes to `out`
-    /// first. The times of one thread must not fall.
+    /// Makes room for an event of `thread` at `ns`: a full batch, or one of another thread, goes to `out`.
     #[inline]
-    pub(crate) fn event(
-        &mut self,
-        out: &mut Output,
-        generation: u64,
-        thread: u64,
-        ns: u64,
-        kind: EventKind,
-        arguments: &[u64],
-    ) {
-        self.raw(out, generation, thread, ns, kind.wire_id(), arguments);
+    pub(crate) fn make_room(&mut self, out: &mut Output, generation: u64, thread: u64, ns: u64) {
+        if self.len > 0 && (self.thread != thread || PAYLOAD_MAX - self.len < EVENT_MAX) {
+            self.close(out, generation);
+        }
+        if self.len == 0 {
+            (self.thread, self.start_ns, self.last_ns) = (thread, ns, ns);
+        }
+    }
+
+    /// Appends an event with a second word. There is room ([`Batch::make_room`]), and the times of one
+    /// thread do not fall.
+    pub(crate) fn event(&mut self, ns: u64, kind: EventKind, id: u64, argument: u64) {
+        let (arguments, len) = word::arguments(kind, id, 0, argument);
+        self.append(ns, kind.wire_id(), arguments.get(..len).unwrap_or_default());
+        self.count(kind);
+    }
+
+    /// Appends an event of one word, as [`Batch::event`]: nearly all are.
+    #[inline]
+    pub(crate) fn object(&mut self, ns: u64, kind: EventKind, id: u64, site: u32) {
+        let passed = ns.saturating_sub(self.last_ns);
+        let (bytes, len) = varint::encode_short(id);
+        let room = self.payload.as_mut_slice().get_mut(self.len..self.len + 16);
+        let (Some(room), true) = (room, passed < 0x80 && id <= varint::SHORT_MAX) else {
+            let (arguments, len) = word::arguments(kind, id, site, 0);
+            self.append(ns, kind.wire_id(), arguments.get(..len).unwrap_or_default());
+            return self.count(kind);
+        };
+        // Number, time and id in one store; what is behind them is written over.
+        let start = u64::from(kind.wire_id()) | passed << 8 | bytes << 16;
+        let (site, site_len) = match kind {
+            EventKind::Object | EventKind::ObjectAlloc => varint::encode_short(site.into()),
+            _ => (0, 0),
+        };
+        let both = u128::from(start) | u128::from(site) << (8 * (2 + len));
+        room.copy_from_slice(&both.to_le_bytes());
+        self.len += 2 + (len + site_len) as usize;
+        self.last_ns += passed;
+        self.count(kind);
+    }
+
+    #[inline]
+    fn count(&mut self, kind: EventKind) {
         if let Some(count) = self.events.get_mut(kind as usize) {
             *count += 1;
         }
     }
 
-    /// As [`Batch::event`], for any event of the format.
-    #[inline]
+    /// Appends any event of the format that is no allocator's, as [`Batch::make_room`] and
+    /// [`Batch::event`].
     pub(crate) fn raw(
         &mut self,
         out: &mut Output,
@@ -63,15 +97,13 @@ impl Batch {
         id: u8,
         arguments: &[u64],
     ) {
-        if self.len > 0 && (self.thread != thread || PAYLOAD_MAX - self.len < EVENT_MAX) {
-            self.close(out, generation);
-        }
-        if self.len == 0 {
-            (self.thread, self.start_ns, self.last_ns) = (thread, ns, ns);
-        }
+        self.make_room(out, generation, thread, ns);
+        self.append(ns, id, arguments);
+    }
+
+    fn append(&mut self, ns: u64, id: u8, arguments: &[u64]) {
         let room = self.payload.as_mut_slice().get_mut(self.len..).unwrap_or_default();
         let mut buffer = Buffer::new(room);
-        // There is room for any event, by the check above.
         let mut fits = buffer.byte(id) && buffer.varint(ns.saturating_sub(self.last_ns));
         for &argument in arguments {
             fits = fits && buffer.varint(argument);

@@ -11,11 +11,24 @@ pub enum Overflow {
     Drop,
 }
 
+/// When events get a reading of the clock of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// When the last one is too old, and when order needs it.
+    Adaptive,
+    /// Always.
+    Precise,
+    /// As [`Clock::Adaptive`], and the clock is the kernel's, as where the CPU's counter is not one.
+    Kernel,
+}
+
 /// How a trace is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Not to use restartable sequences even where they are there.
     pub force_cas: bool,
+    /// When to read the clock.
+    pub clock: Clock,
     /// What to do when the drainer does not keep up.
     pub overflow: Overflow,
     /// How long to wait for a file that takes nothing, before the trace is ended without it.
@@ -30,6 +43,7 @@ impl Policy {
     /// What holds when nobody says otherwise.
     pub const DEFAULT: Policy = Policy {
         force_cas: false,
+        clock: Clock::Adaptive,
         overflow: Overflow::Block,
         stall: Duration::from_secs(5),
         stacks: 0,

@@ -6,25 +6,28 @@
 //! threads that have no CPU number: those the C library does not know, and those on a CPU that was
 //! added after the start.
 //!
-//! What the drainer relies on: the times in one ring rise; a thread's events in one ring are in its
-//! order; and after [`Rings::horizon`] no event older than the moment it returns can still appear.
+//! An event that follows one of its own thread, with nobody's in between, may share its reading of the
+//! clock ([`Rings::extend`], [`ThreadClock`]); in a CPU's ring it then has no word for the time.
+//!
+//! What the drainer relies on: the times in one ring do not fall; a thread's events in one ring are in
+//! its order; and after [`Rings::horizon`] no event older than the moment it returns can still appear.
 
 mod cas;
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use slabscope_os::rseq::{self, Area, RingHead};
 use slabscope_os::{barrier, clock, cpu};
-
-pub use slabscope_os::rseq::Pushed;
+use slabscope_wire::live::{self, word};
 
 use crate::mapped::Mapped;
+use crate::reading::{self, Reading};
+use crate::thread_clock::{Last, ThreadClock};
 
 /// Words of a ring: 1 MiB.
 pub const CAPACITY: u64 = 1 << 17;
 
-const _: () = assert!(rseq::THREAD_BITS == slabscope_wire::live::THREAD_BITS);
-const _: () = assert!(size_of::<RingHead>() == slabscope_wire::live::HEAD_SIZE);
+const _: () = assert!(size_of::<RingHead>() == live::HEAD_SIZE);
 
 /// Words a record takes at most: run, time, event, argument.
 const RECORD_MAX: u64 = 4;
@@ -47,6 +50,30 @@ pub enum Protocol {
     Cas,
 }
 
+/// What became of a push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pushed {
+    /// It is committed.
+    Done {
+        /// Words in the ring before.
+        used: u64,
+        /// The time it has.
+        reading: Reading,
+    },
+    /// The ring has no room.
+    Full,
+}
+
+/// An event to push.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    pub(crate) thread: u32,
+    /// Its words; the second is 0 for events of one.
+    pub(crate) words: [u64; 2],
+    /// The earliest time it may have, in ticks; 0 if its thread's last reading will do.
+    pub(crate) floor: u64,
+}
+
 /// All rings of a trace.
 #[derive(Debug)]
 pub struct Rings {
@@ -58,21 +85,29 @@ pub struct Rings {
     cpus: u32,
     /// Whether the CPU's counter is the clock; else a tick is a nanosecond.
     ticks_are_time: bool,
+    /// Whether readings may be shared. Relaxed: a view that is late costs precision for a moment.
+    shares_readings: AtomicBool,
 }
 
 impl Rings {
-    /// How many rings the machine needs: one for each CPU, and the stray one.
+    /// How many rings the machine needs: one for each CPU, and the stray one. CPUs beyond what a
+    /// [`Reading`] can name count as CPUs that were added later.
     pub fn count_needed() -> usize {
-        cpu::count() + 1
+        cpu::count().min(reading::NOBODY as usize) + 1
     }
 
     /// Empty rings in this zeroed memory: [`Rings::count_needed`] heads, and [`CAPACITY`] words for
     /// each.
     ///
-    /// With `force_cas` the plain protocol is not used even where it could be.
-    pub fn new(heads: Mapped<RingHead>, words: Mapped<AtomicU64>, force_cas: bool) -> Self {
+    /// With `force_cas` the plain protocol is not used even where it could be; without
+    /// `ticks_are_time` the kernel's clock takes the place of the CPU's counter.
+    pub fn new(
+        heads: Mapped<RingHead>,
+        words: Mapped<AtomicU64>,
+        force_cas: bool,
+        ticks_are_time: bool,
+    ) -> Self {
         barrier::prepare();
-        let ticks_are_time = clock::ticks_are_time();
         // The section reads the CPU's counter itself, and the horizon needs the kernel's restart.
         let area =
             (ticks_are_time && barrier::restarts_rseq() && !force_cas).then(rseq::area).flatten();
@@ -83,7 +118,8 @@ impl Rings {
             head.mask.store(CAPACITY - 1, Ordering::Relaxed);
             head.room.store(CAPACITY - RECORD_MAX - RESERVE, Ordering::Relaxed);
         }
-        Rings { heads, words, protocol, cpus, ticks_are_time }
+        let shares_readings = AtomicBool::new(false);
+        Rings { heads, words, protocol, cpus, ticks_are_time, shares_readings }
     }
 
     /// How many rings there are, the stray one included; it is the last.
@@ -101,51 +137,110 @@ impl Rings {
         self.ticks_are_time
     }
 
-    /// Pushes an event of `thread` onto the ring of the CPU this runs on; `second` is 0 for events
-    /// of one word.
+    /// Pushes an event of one word that may have the thread's reading; `false`, and nothing is pushed,
+    /// if it needs a fresh one or [`Rings::push`] for another reason.
     #[inline]
-    pub fn push(&self, thread: u32, first: u64, second: u64) -> Pushed {
-        if let Protocol::Rseq(area) = self.protocol {
-            // SAFETY: the area is this process's; the heads and their buffers live in `self`; only
-            // this line pushes to the CPUs' rings, since the protocol never changes; `first` is an
-            // event word and never 0; thread numbers are below THREAD_MAX.
-            let pushed = unsafe {
-                rseq::push(area, self.heads.as_ptr(), self.cpus, u64::from(thread), first, second)
-            };
-            if pushed != Pushed::NoCpu {
-                return pushed;
-            }
-            return self.push_by_cas(self.cpus as usize, thread, first, second, 0);
+    pub(crate) fn extend(&self, clock: &ThreadClock, event: u64) -> bool {
+        match self.protocol {
+            // SAFETY: the area is this process's; streaks begin on a CPU's ring in `push`, and end
+            // before a thread pushes to another trace's rings (`ThreadClock::reset`); an event word
+            // is never 0.
+            Protocol::Rseq(area) => unsafe { rseq::extend(area, clock.streak(), event) },
+            Protocol::Cas => false,
         }
-        self.push_by_cas(cpu::current() % self.cpus as usize, thread, first, second, 0)
     }
 
-    /// As [`Rings::push`], for an operation that may have interrupted a push.
-    pub fn push_reentrant(&self, thread: u32, first: u64, second: u64) -> Pushed {
-        match self.push(thread, first, second) {
-            Pushed::Full if matches!(self.protocol, Protocol::Cas) => {
-                let ring = cpu::current() % self.cpus as usize;
-                self.push_by_cas(ring, thread, first, second, RESERVE)
+    /// Pushes an event onto the ring of the CPU this runs on; `clock` is its thread's.
+    pub(crate) fn push(&self, clock: &ThreadClock, event: Event) -> Pushed {
+        let Protocol::Rseq(area) = self.protocol else {
+            let ring = cpu::current() % self.cpus as usize;
+            return self.push_by_cas(ring, event, 0, Some(clock));
+        };
+        let begun = clock.begin();
+        match self.push_by_rseq(area, event) {
+            rseq::Pushed::Done(commit) => {
+                let reading = Reading::new(commit.ticks, commit.cpu);
+                if self.may_share(event.thread)
+                    && let Some(ring) = self.heads.get(commit.cpu as usize)
+                {
+                    let words = PRESSED.saturating_sub(commit.used + RECORD_MAX);
+                    clock.follow(&begun, ring, event.thread, &commit, reading, words);
+                }
+                Pushed::Done { used: commit.used, reading }
+            }
+            rseq::Pushed::Full => Pushed::Full,
+            rseq::Pushed::NoCpu => self.push_by_cas(self.cpus as usize, event, 0, None),
+        }
+    }
+
+    /// As [`Rings::push`], for an operation that may have interrupted a push of its thread.
+    pub(crate) fn push_reentrant(&self, event: Event) -> Pushed {
+        let Protocol::Rseq(area) = self.protocol else {
+            let ring = cpu::current() % self.cpus as usize;
+            return self.push_by_cas(ring, event, RESERVE, None);
+        };
+        match self.push_by_rseq(area, event) {
+            rseq::Pushed::Done(commit) => {
+                let reading = Reading::new(commit.ticks, commit.cpu);
+                Pushed::Done { used: commit.used, reading }
             }
             // A push by a restartable sequence leaves no hole; only the stray ring may have one.
-            Pushed::Full => self.push_by_cas(self.cpus as usize, thread, first, second, RESERVE),
-            pushed => pushed,
+            _ => self.push_by_cas(self.cpus as usize, event, RESERVE, None),
         }
     }
 
+    fn push_by_rseq(&self, area: Area, event: Event) -> rseq::Pushed {
+        let (rings, cpus) = (self.heads.as_ptr(), self.cpus);
+        // SAFETY: the area is this process's; the heads and their buffers live in `self`; only this and
+        // `extend` push to the CPUs' rings, since the protocol never changes; the first word is an
+        // event's and never 0.
+        unsafe { rseq::push(area, rings, cpus, event.thread, event.words, event.floor) }
+    }
+
+    /// With the thread's clock, it may share the thread's last reading.
     fn push_by_cas(
         &self,
-        ring: usize,
-        thread: u32,
-        first: u64,
-        second: u64,
+        number: usize,
+        event: Event,
         reserve: u64,
+        clock: Option<&ThreadClock>,
     ) -> Pushed {
-        let (Some(head), Some(buffer)) = (self.heads.get(ring), self.buffer(ring)) else {
-            return Pushed::NoCpu;
+        let (Some(head), Some(buffer)) = (self.heads.get(number), self.buffer(number)) else {
+            return Pushed::Full;
         };
+        let clock =
+            clock.filter(|_| self.may_share(event.thread) && event.thread < reading::NOBODY);
+        let shared = clock.filter(|_| event.floor == 0).and_then(|c| c.shared_by_cas(number));
+        let begun = clock.map(ThreadClock::begin);
         let room = head.room.load(Ordering::Relaxed) + reserve;
-        cas::push(head, buffer, room, || self.now(), thread, first, second)
+        let pushed = cas::push(head, buffer, room, || self.now(), shared, event);
+        let Some(cas::Commit { used, head, ticks, is_fresh }) = pushed else { return Pushed::Full };
+        let owner = if clock.is_some() { event.thread } else { reading::NOBODY };
+        let reading = Reading::new(ticks, owner);
+        if let (Some(clock), Some(begun)) = (clock, begun) {
+            clock.follow_by_cas(
+                &begun,
+                Last { ring: number as u64, head, ticks, is_fresh },
+                reading,
+            );
+        }
+        Pushed::Done { used, reading }
+    }
+
+    /// Whether events of `thread` may share readings at this time. Those of thread 0 may be several
+    /// threads'.
+    fn may_share(&self, thread: u32) -> bool {
+        thread != 0 && self.shares_readings.load(Ordering::Relaxed)
+    }
+
+    /// Whether readings may be shared.
+    pub(crate) fn shares_readings(&self) -> bool {
+        self.shares_readings.load(Ordering::Relaxed)
+    }
+
+    /// From now on readings may be shared, or may not.
+    pub(crate) fn share_readings(&self, shares: bool) {
+        self.shares_readings.store(shares, Ordering::Relaxed);
     }
 
     /// Counts an event that was dropped on the CPU this runs on, or one just left.
@@ -176,19 +271,28 @@ impl Rings {
         matches!(self.protocol, Protocol::Cas) || ring == self.cpus as usize
     }
 
-    /// A moment, in ticks, such that every event before it is now in a ring, or will never be.
-    ///
-    /// A push under way may have read an earlier time: it is made to read again. An event that has
-    /// its place in a ring by compare-and-swap, but not its words yet, stands there as a hole.
-    pub fn horizon(&self) -> u64 {
-        let now = self.now();
-        if let Protocol::Rseq(_) = self.protocol {
-            barrier::process_and_rseq();
-        }
+    /// Makes all readings too old to be shared.
+    pub fn beat(&self) {
         for (ring, head) in self.heads.iter().enumerate() {
             if self.is_cas(ring) {
                 cas::seal(head);
+            } else {
+                let beat = &head.tail.beat;
+                beat.store(beat.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
             }
+        }
+    }
+
+    /// A moment, in ticks, such that every event before it is now in a ring, or will never be.
+    ///
+    /// A push under way may have read an earlier time, or be about to share one: it is made to begin
+    /// again, and to read the clock. An event that has its place in a ring by compare-and-swap, but not
+    /// its words yet, stands there as a hole.
+    pub fn horizon(&self) -> u64 {
+        let now = self.now();
+        self.beat();
+        if let Protocol::Rseq(_) = self.protocol {
+            barrier::process_and_rseq();
         }
         now
     }
@@ -197,10 +301,7 @@ impl Rings {
     pub fn available(&self, ring: usize, taken: u64) -> u64 {
         let Some(head) = self.heads.get(ring) else { return 0 };
         // Acquire: the words below the head were written before it.
-        let head = head.head.load(Ordering::Acquire);
-        let bits = if self.is_cas(ring) { cas::EPOCH_BITS } else { rseq::THREAD_BITS };
-        // Both counts, cut to the bits the head has for them.
-        ((head >> bits << bits).wrapping_sub(taken << bits)) >> bits
+        live::available(head.head.load(Ordering::Acquire), taken, self.is_cas(ring))
     }
 
     /// The `index`th word ever pushed onto `ring`; 0 is a hole.
@@ -211,22 +312,36 @@ impl Rings {
         self.words.get(at).map_or(0, |word| word.load(Ordering::Acquire))
     }
 
+    /// How many events stand in the rings, those that the drainer is taking included.
+    pub(crate) fn events_left(&self) -> u64 {
+        let of_ring = |(ring, head): (usize, &RingHead)| {
+            let tail = head.tail.words.load(Ordering::Relaxed);
+            let tail = if self.is_cas(ring) { tail >> cas::EPOCH_BITS } else { tail };
+            let words = tail..tail + self.available(ring, tail);
+            let is_event = |&index: &u64| {
+                matches!(word::decode(self.word(ring, index)), word::Word::Event { .. })
+            };
+            words.filter(is_event).count() as u64
+        };
+        self.heads.iter().enumerate().map(of_ring).sum()
+    }
+
     /// Gives the words from `from` to `to` of `ring` back to those who push.
     pub fn release(&self, ring: usize, from: u64, to: u64) {
         let (Some(head), Some(buffer)) = (self.heads.get(ring), self.buffer(ring)) else { return };
-        let shift = if self.is_cas(ring) {
+        let words = if self.is_cas(ring) {
             // A word not yet written must read as a hole the next time round.
             for index in from..to {
                 if let Some(word) = buffer.get((index & (CAPACITY - 1)) as usize) {
                     word.store(0, Ordering::Relaxed);
                 }
             }
-            cas::EPOCH_BITS
+            to << cas::EPOCH_BITS
         } else {
-            rseq::THREAD_BITS
+            u64::from(to as u32)
         };
         // Release: whoever pushes over these words sees them read, and holes made.
-        head.tail.words.store(to << shift, Ordering::Release);
+        head.tail.words.store(words, Ordering::Release);
     }
 }
 

@@ -139,7 +139,8 @@ impl Session {
 
     /// What the trace came to up to the last checkpoint.
     fn so_far(&self) -> Summary {
-        let events = KINDS.iter().map(|&kind| self.happened(kind)).sum();
+        let taken: u64 = KINDS.iter().map(|&kind| self.happened(kind)).sum();
+        let events = taken + self.rings().events_left();
         let in_file = self.live().events_in_trace();
         let lost = u64::saturating_sub(events, in_file);
         Summary { events, lost, bytes: self.live().bytes_written(), failure: None }

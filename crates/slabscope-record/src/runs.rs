@@ -7,44 +7,71 @@ use slabscope_wire::live::word::{self, Word};
 /// A run is a thread, a time and an event at least.
 const RUN_MIN: u64 = 3;
 
-/// What stands at a place in a ring, below its head.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Found {
-    /// A record.
-    Record(Record),
-    /// The place of one whose words are not there yet.
+/// Why a walk along a ring ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// There is nothing more.
+    End,
+    /// What follows happened later.
+    Later,
+    /// The place of a record whose words are not there yet.
     Hole,
     /// Words that nobody pushed: two wrote at one place. Restartable sequences do not restart in a
     /// child that runs in its parent's memory, as that of `vfork`.
     Torn,
 }
 
-/// One record in a ring.
+/// A walk along the words of a ring, record by record.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Record {
+pub(crate) struct Walk {
+    pub(crate) ring: usize,
+    /// Where the next record begins.
+    pub(crate) at: u64,
+    /// Where the words end.
+    pub(crate) end: u64,
+    /// The thread of the last event.
     pub(crate) thread: u32,
+    /// Events passed.
+    pub(crate) records: u64,
+    /// The time of the last event passed, in ticks; 0 before the first.
     pub(crate) ticks: u64,
-    /// The index of the word after it.
-    pub(crate) next: u64,
 }
 
-impl Record {
-    /// What is at `at`, below the head of `ring`; `thread` is that of the record before it.
+impl Walk {
+    /// Goes on to the next record that names its time, and calls `begin` with its thread, time and
+    /// place; none of those is passed whose time is beyond `horizon`.
     #[inline]
-    pub(crate) fn read(rings: &Rings, ring: usize, at: u64, thread: u32) -> Found {
-        let (thread, at) = match word::decode(rings.word(ring, at)) {
-            Word::Hole => return Found::Hole,
-            Word::Run(thread) => (thread, at + 1),
-            _ => (thread, at),
-        };
-        let (time, event) = (rings.word(ring, at), rings.word(ring, at + 1));
-        match (word::decode(time), word::decode(event)) {
-            (Word::Time(ticks), Word::Event { kind, .. }) => {
-                let next = at + 2 + u64::from(kind.has_argument());
-                Found::Record(Record { thread, ticks, next })
+    pub(crate) fn go(
+        &mut self,
+        rings: &Rings,
+        horizon: u64,
+        mut begin: impl FnMut(u32, u64, u64),
+    ) -> Stop {
+        let (mut at, mut thread) = (self.at, self.thread);
+        // Whether the record at `self.at` has said its time.
+        let mut has_time = self.ticks != 0;
+        while at < self.end {
+            match word::decode(rings.word(self.ring, at)) {
+                Word::Event { kind, .. } if has_time => {
+                    at += 1 + u64::from(kind.has_argument());
+                    self.at = at;
+                    self.records += 1;
+                }
+                Word::Time(ticks) if ticks > horizon => return Stop::Later,
+                Word::Time(ticks) => {
+                    begin(thread, ticks, self.at);
+                    (self.thread, self.ticks, has_time) = (thread, ticks, true);
+                    at += 1;
+                }
+                Word::Run(next) if at == self.at => {
+                    (thread, has_time) = (next, false);
+                    at += 1;
+                }
+                Word::Hole if at == self.at => return Stop::Hole,
+                _ => return Stop::Torn,
             }
-            _ => Found::Torn,
         }
+        if at == self.at && at == self.end { Stop::End } else { Stop::Torn }
     }
 }
 

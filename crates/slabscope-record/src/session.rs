@@ -20,7 +20,8 @@ use crate::clock::Anchor;
 use crate::counts::Counts;
 use crate::live::{Live, Part, Progress};
 use crate::modules;
-use crate::policy::{Overflow, Policy};
+use crate::policy::{Clock, Overflow, Policy};
+use crate::reading::{PageClocks, TICKS_MAX};
 use crate::ring::{PRESSED, Protocol, Rings};
 use crate::short_text::ShortText;
 use crate::signal::Signal;
@@ -72,17 +73,6 @@ pub struct Summary {
     pub failure: Option<Errno>,
 }
 
-/// Counters for operations that interrupted others, and so may not write their thread's own.
-#[derive(Debug)]
-pub struct SharedCounts {
-    /// Events that happened in re-entrant operations.
-    pub counts: Counts,
-    /// Bytes of slots taken in re-entrant operations.
-    pub allocated: AtomicU64,
-    /// Bytes of slots given back in re-entrant operations.
-    pub freed: AtomicU64,
-}
-
 /// A trace being made.
 #[derive(Debug)]
 pub struct Session {
@@ -94,8 +84,15 @@ pub struct Session {
     threads: ThreadTable,
     sites: SiteTable,
     stacks: Option<Stacks>,
+    pages: PageClocks,
     signal: &'static Signal,
-    shared: SharedCounts,
+    /// Events that the drainer took from the rings.
+    pub(crate) taken: Counts,
+    /// Events that no ring had room for.
+    pub(crate) dropped: Counts,
+    /// As [`ThreadEntry::live`](crate::thread_table::ThreadEntry), of operations that interrupted others,
+    /// and so may not write their thread's own.
+    pub(crate) live_of_others: AtomicU64,
     /// Set when the file can take no more: from then on events are counted as lost.
     failed: AtomicBool,
     /// 0 while the trace goes on, then 1 more than the reason of its end. Release on writing,
@@ -133,17 +130,19 @@ impl Session {
     }
 
     fn in_memory(config: Config<'_>, signal: &'static Signal, file: File) -> Option<Session> {
-        let ticks_are_nanos = !clock::ticks_are_time();
+        let ticks_are_nanos = config.policy.clock == Clock::Kernel || !clock::ticks_are_time();
         let begun = Anchor::now(ticks_are_nanos);
         let stack = thread::stack_for_spawn(STACK_LEN)?;
         signal.begin(config.policy.stall);
         let live = Live::new(file, Rings::count_needed(), config.policy.stacks > 0);
         let parts = live.as_ref().and_then(|live| {
-            let rings = Rings::new(live.heads()?, live.words()?, config.policy.force_cas);
+            let rings =
+                Rings::new(live.heads()?, live.words()?, config.policy.force_cas, !ticks_are_nanos);
             let threads = ThreadTable::new(live.threads()?, live.thread_count()?);
-            Some((rings, threads, SiteTable::new(live.sites()?), stacks(&config, live)?))
+            let sites = SiteTable::new(live.sites()?);
+            Some((rings, threads, sites, stacks(&config, live)?, PageClocks::new()?))
         });
-        let (Some(live), Some((rings, threads, sites, stacks))) = (live, parts) else {
+        let (Some(live), Some((rings, threads, sites, stacks, pages))) = (live, parts) else {
             // SAFETY: no thread was started on it.
             unsafe { thread::unmap_stack(stack, STACK_LEN) };
             return None;
@@ -163,12 +162,11 @@ impl Session {
             threads,
             sites,
             stacks,
+            pages,
             signal,
-            shared: SharedCounts {
-                counts: Counts::new(),
-                allocated: AtomicU64::new(0),
-                freed: AtomicU64::new(0),
-            },
+            taken: Counts::new(),
+            dropped: Counts::new(),
+            live_of_others: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             ending: AtomicU32::new(0),
             live_at_start: AtomicU64::new(0),
@@ -208,12 +206,9 @@ impl Session {
         let mut live = self
             .live_at_start
             .load(Ordering::Relaxed)
-            .wrapping_add(self.shared.allocated.load(Ordering::Relaxed))
-            .wrapping_sub(self.shared.freed.load(Ordering::Relaxed));
+            .wrapping_add(self.live_of_others.load(Ordering::Relaxed));
         for (_, entry) in self.threads.iter() {
-            live = live
-                .wrapping_add(entry.allocated.load(Ordering::Relaxed))
-                .wrapping_sub(entry.freed.load(Ordering::Relaxed));
+            live = live.wrapping_add(entry.live.load(Ordering::Relaxed));
         }
         // A free may be counted before the alloc that another thread is still counting.
         if live > i64::MAX as u64 { 0 } else { live }
@@ -262,10 +257,15 @@ impl Session {
         }
     }
 
-    /// The counters that are nobody's own.
+    /// The clocks of pages.
     #[inline]
-    pub fn shared(&self) -> &SharedCounts {
-        &self.shared
+    pub(crate) fn pages(&self) -> &PageClocks {
+        &self.pages
+    }
+
+    /// Whether readings may be shared at all; else every event takes its own.
+    pub(crate) fn may_share_readings(&self) -> bool {
+        self.policy.clock != Clock::Precise && self.begun[0].ticks < TICKS_MAX / 2
     }
 
     /// How many words in a ring have its threads wait for the drainer, once an operation is over.
@@ -282,10 +282,10 @@ impl Session {
         self.signal
     }
 
-    /// Events of `kind` that happened so far.
+    /// Events of `kind` that happened so far; those that still stand in the rings count once they are
+    /// taken.
     pub(crate) fn happened(&self, kind: crate::EventKind) -> u64 {
-        let own: u64 = self.threads.iter().map(|(_, entry)| entry.counts.get(kind)).sum();
-        own + self.shared.counts.get(kind)
+        self.taken.get(kind) + self.dropped.get(kind)
     }
 
     pub(crate) fn has_failed(&self) -> bool {

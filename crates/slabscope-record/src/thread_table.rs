@@ -5,7 +5,6 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use slabscope_os::thread::NAME_LEN;
 use slabscope_wire::live::thread;
 
-use crate::counts::Counts;
 use crate::mapped::{Mapped, Zeroed};
 
 /// Threads a trace can tell apart; those beyond are recorded as thread 0.
@@ -16,7 +15,7 @@ const _: () = assert!(THREADS as u64 <= slabscope_wire::live::word::THREAD_MAX a
 /// One thread. Its owner writes, the drainer reads.
 ///
 /// Relaxed throughout: the drainer meets a number only in a ring, whose commit orders what was
-/// written before it; counts are a live figure until the safepoint orders them.
+/// written before it; the bytes are a live figure.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct ThreadEntry {
@@ -30,12 +29,8 @@ pub struct ThreadEntry {
     pub name: [AtomicU64; NAME_LEN / 8],
     /// The drainer's own note: the last generation that had an event of it.
     pub(crate) generation: AtomicU64,
-    /// Events that happened.
-    pub counts: Counts,
-    /// Bytes of slots it took.
-    pub allocated: AtomicU64,
-    /// Bytes of slots it gave back.
-    pub freed: AtomicU64,
+    /// Bytes of slots it took less those it gave back, which may be more: it wraps around.
+    pub(crate) live: AtomicU64,
 }
 
 const _: () = assert!(core::mem::offset_of!(ThreadEntry, id) == 8 * thread::ID);

@@ -2,7 +2,7 @@
 
 use slabscope_wire::alloc_free::EventKind;
 use slabscope_wire::live::word::{self, Word};
-use slabscope_wire::live::{EPOCH_BITS, HEAD_SIZE, THREAD_BITS, checkpoint, header};
+use slabscope_wire::live::{HEAD_SIZE, available, checkpoint, header};
 
 use crate::error::Error;
 use crate::live::Live;
@@ -41,9 +41,16 @@ pub(crate) fn records(live: &Live<'_>) -> Result<(Vec<Record>, Vec<u64>), Error>
         ring.read(&mut records)?;
         by_ring.push(ring.place(2).saturating_add((records.len() - before) as u64));
     }
-    // Stable, though no two events of a thread have one time.
+    // Stable: events of a thread that have one time stand in one ring, in its order.
     records.sort_by_key(|record| (record.thread, record.ticks));
     Ok((records, by_ring))
+}
+
+/// What the record before had, for those that do not say it again.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    thread: u32,
+    ticks: Option<u64>,
 }
 
 impl Ring<'_> {
@@ -57,18 +64,19 @@ impl Ring<'_> {
     }
 
     fn read(&self, to: &mut Vec<Record>) -> Result<(), Error> {
-        let (taken, mut thread) = (self.place(0), self.place(1) as u32);
+        let (taken, thread) = (self.place(0), self.place(1) as u32);
+        // What the recorder took ends where a reading of the clock does.
+        let mut last = Last { thread, ticks: None };
         let head = self.live.word_of(header::HEADS_AT, (self.number * HEAD_SIZE / 8) as u64);
-        let bits = if self.has_holes { EPOCH_BITS } else { THREAD_BITS };
-        // Both counts, cut to the bits that a head has for them.
-        let available = ((head >> bits << bits).wrapping_sub(taken << bits)) >> bits;
+        let available = available(head, taken, self.has_holes);
         let end = taken.checked_add(available).filter(|_| available <= self.words);
         let (mut at, end) = (taken, end.ok_or(Error::Ring(self.number))?);
         while at < end {
-            match self.record(at, end, thread) {
+            match self.record(at, end, last) {
                 Some((record, next)) => {
                     to.push(record);
-                    (at, thread) = (next, record.thread);
+                    last = Last { thread: record.thread, ticks: Some(record.ticks) };
+                    at = next;
                 }
                 // Whoever had this place was killed before he filled it; the next record begins with
                 // its thread.
@@ -80,21 +88,21 @@ impl Ring<'_> {
     }
 
     /// The record at `at`, and where the next one begins.
-    fn record(&self, at: u64, end: u64, thread: u32) -> Option<(Record, u64)> {
+    fn record(&self, at: u64, end: u64, last: Last) -> Option<(Record, u64)> {
         let (thread, at) = match self.word(at) {
             Word::Run(thread) => (thread, at + 1),
             _ if self.has_holes => return None,
-            _ => (thread, at),
+            _ => (last.thread, at),
         };
-        let (Word::Time(ticks), Word::Event { kind, id, site }) =
-            (self.word(at), self.word(at + 1))
-        else {
-            return None;
+        let (ticks, at) = match self.word(at) {
+            Word::Time(ticks) => (ticks, at + 1),
+            _ => (last.ticks.filter(|_| thread == last.thread)?, at),
         };
+        let Word::Event { kind, id, site } = self.word(at) else { return None };
         let (argument, next) = match kind.has_argument() {
-            false => (0, at + 2),
-            true => match self.word(at + 2) {
-                Word::Argument(argument) => (argument, at + 3),
+            false => (0, at + 1),
+            true => match self.word(at + 1) {
+                Word::Argument(argument) => (argument, at + 2),
                 _ => return None,
             },
         };

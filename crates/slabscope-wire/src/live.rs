@@ -16,16 +16,25 @@ pub mod word;
 pub const MAGIC: u64 = u64::from_le_bytes(*b"slablive");
 
 /// The version of the layout. A reader of one version refuses the others.
-pub const VERSION: u64 = 2;
+pub const VERSION: u64 = 3;
 
 /// What stands after the trace file's name in that of its live file.
 pub const SUFFIX: &str = ".live";
 
-/// The low bits of a ring's head, under restartable sequences: the thread that pushed last.
-pub const THREAD_BITS: u32 = 24;
-
 /// The low bits of a ring's head, under compare-and-swap: the drainer's epoch.
 pub const EPOCH_BITS: u32 = 16;
+
+/// How many words of a ring with this head come after the first `taken` ever pushed. Under restartable
+/// sequences the head is `[thread that pushed last : 32 | words pushed : 32]`, under compare-and-swap
+/// `[words pushed : 48 | epoch : 16]`; both counts wrap around.
+#[inline]
+pub const fn available(head: u64, taken: u64, by_cas: bool) -> u64 {
+    if by_cas {
+        (head >> EPOCH_BITS << EPOCH_BITS).wrapping_sub(taken << EPOCH_BITS) >> EPOCH_BITS
+    } else {
+        (head as u32).wrapping_sub(taken as u32) as u64
+    }
+}
 
 /// Distance of two ring heads, in bytes. The head is the first word of each.
 pub const HEAD_SIZE: usize = 256;
@@ -202,6 +211,14 @@ mod tests {
         let value = 12 << link::FLAGS_SHIFT | 0x7fff_1234_5678;
         assert_eq!(link::unpack(link::pack(value, u32::MAX)), (value, u32::MAX));
         assert_eq!(link::split(value), (0x7fff_1234_5678, 12));
+    }
+
+    #[test]
+    fn words_are_counted_across_the_end_of_what_a_head_can_say() {
+        assert_eq!(available(5 << 32 | 10, 7, false), 3);
+        assert_eq!(available(5 << 32 | 1, (1 << 40) - 1, false), 2);
+        assert_eq!(available(10 << EPOCH_BITS | 77, 7, true), 3);
+        assert_eq!(available(1 << EPOCH_BITS, (1 << 48) - 1, true), 2);
     }
 
     #[test]

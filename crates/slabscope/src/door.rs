@@ -11,7 +11,7 @@ use slabscope_record::Emitter;
 
 use crate::safepoint::{self, FORK, STOP, TRACING};
 use crate::session;
-use crate::tls::{self, BUSY, CHANGING, GONE, IDLE, NEW, Thread, TraceNumber};
+use crate::tls::{self, BUSY, CHANGING, GONE, IDLE, NEW, Thread};
 use crate::{exit, trace};
 
 /// How an operation may go ahead.
@@ -60,6 +60,26 @@ pub(crate) fn operation<R>(operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
     })
 }
 
+/// Runs `operation` if nothing stands in the way of going ahead at once but that a trace is being made,
+/// which knows the thread. `before` is the state the thread was in; it is BUSY now.
+#[inline(always)]
+pub(crate) fn traced_at_once<R>(
+    thread: &Thread,
+    before: u8,
+    operation: impl FnOnce(&mut ThreadCache, &mut Emitter<'_>) -> R,
+) -> Option<R> {
+    if before != IDLE || safepoint::mode() != TRACING {
+        return None;
+    }
+    let mut emitter = session::emitter_at_once(thread)?;
+    // SAFETY: the thread is BUSY and its own (invariant 2); the reference is handed to `operation` only.
+    let result = operation(unsafe { thread.cache() }, &mut emitter);
+    let pressed = emitter.pressed();
+    thread.leave();
+    wait_if(pressed);
+    Some(result)
+}
+
 /// Runs `operation` once, as soon as it may go ahead. `before` is the state the thread was in; it is
 /// BUSY now, and is as before when this returns (NEW becomes IDLE).
 #[cold]
@@ -72,18 +92,18 @@ pub(crate) fn pass<R>(
 ) -> R {
     match before {
         // The interrupted operation keeps the session alive.
-        BUSY => apart(thread.trace.get(), operation),
+        BUSY => apart(thread, operation),
         CHANGING => {
             thread.set_state(CHANGING);
             UNAWAITED.fetch_add(1, Ordering::SeqCst);
-            let result = apart(thread.trace.get(), operation);
+            let result = apart(thread, operation);
             UNAWAITED.fetch_sub(1, Ordering::SeqCst);
             result
         }
         GONE => {
             thread.set_state(CHANGING);
             let guard = LATE_LOCK.lock();
-            let (result, pressed) = go_ahead(&LATE, &thread.trace, in_fork, operation);
+            let (result, pressed) = go_ahead(&LATE, thread, in_fork, operation);
             drop(guard);
             thread.set_state(GONE);
             wait_if(pressed);
@@ -95,18 +115,18 @@ pub(crate) fn pass<R>(
                 trace::at_first_use();
             }
             thread.set_state(IDLE);
-            let (result, pressed) = go_ahead(thread, &thread.trace, in_fork, operation);
+            let (result, pressed) = go_ahead(thread, thread, in_fork, operation);
             wait_if(pressed);
             result
         }
     }
 }
 
-/// Runs `operation` without a cache or a lock, as that of the thread of `trace`. Something keeps the
-/// session alive.
-fn apart<R>(trace: TraceNumber, operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
-    let mut emitter = session::current()
-        .map(|session| Emitter::reentrant(session, session::number_if_known(trace)));
+/// Runs `operation` without a cache or a lock. Something keeps the session alive.
+fn apart<R>(thread: &Thread, operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
+    let mut emitter = session::current().map(|session| {
+        Emitter::reentrant(session, session::number_if_known(thread.trace.get()), &thread.clock)
+    });
     operation(Access::Reentrant(emitter.as_mut()))
 }
 
@@ -132,11 +152,11 @@ pub(crate) unsafe fn reset_after_fork() {
     UNAWAITED.store(0, Ordering::SeqCst);
 }
 
-/// Runs `operation` on the cache of `thread`, whose state is IDLE, as the thread of `trace`; returns
+/// Runs `operation` on the cache of `thread`, whose state is IDLE, as an operation of `caller`; returns
 /// also whether its ring is pressed.
 fn go_ahead<R>(
     thread: &Thread,
-    trace: &core::cell::Cell<TraceNumber>,
+    caller: &Thread,
     in_fork: InFork,
     operation: impl FnOnce(Access<'_, '_>) -> R,
 ) -> (R, bool) {
@@ -148,7 +168,7 @@ fn go_ahead<R>(
             if may_go && has_waited {
                 // BUSY, so whoever stops the world next waits for it; the fork needs no more than
                 // that nobody holds a lock.
-                let result = apart(trace.get(), operation);
+                let result = apart(caller, operation);
                 thread.leave();
                 return (result, false);
             }
@@ -163,7 +183,7 @@ fn go_ahead<R>(
         let traced = (mode & TRACING != 0).then(session::current).flatten();
         let done = match traced {
             Some(session) => {
-                let mut emitter = session::emitter(session, thread, trace);
+                let mut emitter = session::emitter(session, thread, caller);
                 (operation(Access::Traced(cache, &mut emitter)), emitter.pressed())
             }
             None => (operation(Access::Plain(cache)), false),

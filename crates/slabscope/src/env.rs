@@ -9,7 +9,7 @@ use core::time::Duration;
 use slabscope_os::file::Errno;
 use slabscope_os::say::{self, Decimal};
 use slabscope_os::{env, file, process};
-use slabscope_record::{CAN_COMPRESS, Overflow, Policy};
+use slabscope_record::{CAN_COMPRESS, Clock, Overflow, Policy};
 
 /// The longest value we read, in bytes.
 const TEXT_MAX: usize = 1024;
@@ -88,6 +88,10 @@ impl<'a> Settings<'a> {
                 Some(("rings", "auto")) => settings.policy.force_cas = false,
                 Some(("rings", "cas")) => settings.policy.force_cas = true,
                 Some(("rings", _)) => complain(part, "rings is auto or cas"),
+                Some(("clock", "adaptive")) => settings.policy.clock = Clock::Adaptive,
+                Some(("clock", "precise")) => settings.policy.clock = Clock::Precise,
+                Some(("clock", "kernel")) => settings.policy.clock = Clock::Kernel,
+                Some(("clock", _)) => complain(part, "clock is adaptive, precise or kernel"),
                 Some(("overflow", "block")) => settings.policy.overflow = Overflow::Block,
                 Some(("overflow", "drop")) => settings.policy.overflow = Overflow::Drop,
                 Some(("overflow", _)) => complain(part, "overflow is block or drop"),
@@ -110,8 +114,8 @@ impl<'a> Settings<'a> {
                 Some(("follow", _)) => complain(part, "follow is 0 or 1"),
                 _ => complain(
                     part,
-                    "the keys are traceallocfree, out, stacks, rings, overflow, stall, compress and \
-                     follow",
+                    "the keys are traceallocfree, out, stacks, rings, clock, overflow, stall, \
+                     compress and follow",
                 ),
             }
         }
@@ -245,11 +249,12 @@ mod tests {
 
     #[test]
     fn keys_are_read_and_the_last_one_holds() {
-        let text = "traceallocfree=1,out=/a/%p,,rings=cas,overflow=drop,stall=20s,follow=1,stacks=64,traceallocfree=0";
+        let text = "traceallocfree=1,out=/a/%p,,rings=cas,clock=precise,overflow=drop,stall=20s,follow=1,stacks=64,traceallocfree=0";
         let settings = Settings::parse(text, |part, _| panic!("{part}"));
         let stall = Duration::from_secs(20);
-        let overflow = Overflow::Drop;
-        let policy = Policy { force_cas: true, overflow, stall, stacks: 64, ..Policy::DEFAULT };
+        let (clock, overflow) = (Clock::Precise, Overflow::Drop);
+        let policy =
+            Policy { force_cas: true, clock, overflow, stall, stacks: 64, ..Policy::DEFAULT };
         assert_eq!(settings, Settings { trace: false, out: b"/a/%p", policy, follow: true });
     }
 

@@ -3,6 +3,7 @@
 use core::alloc::{GlobalAlloc, Layout};
 
 use slabscope_heap::{Heap, PAGE_SIZE};
+use slabscope_record::Emitter;
 
 use crate::caller::Caller;
 use crate::door::{self, Access, InFork};
@@ -148,9 +149,22 @@ unsafe fn resize_in_place(object: *mut u8, layout: Layout, new_size: usize) -> b
     })
 }
 
-#[cold]
+/// Not cold: while a trace is made, every operation comes by here.
 #[inline(never)]
 fn alloc_slow(layout: Layout, thread: &tls::Thread, before: u8, zeroed: bool) -> *mut u8 {
+    let caller = Caller::of_this(thread);
+    let traced = |cache: &mut _, emitter: &mut Emitter<'_>| {
+        traced::alloc(cache, emitter, layout, zeroed, caller)
+    };
+    match door::traced_at_once(thread, before, traced) {
+        Some(object) => object,
+        None => alloc_rare(layout, thread, before, zeroed),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn alloc_rare(layout: Layout, thread: &tls::Thread, before: u8, zeroed: bool) -> *mut u8 {
     let caller = Caller::of_this(thread);
     let (size, align) = (layout.size(), layout.align());
     door::pass(thread, before, InFork::GoesApart, |access| match access {
@@ -161,9 +175,25 @@ fn alloc_slow(layout: Layout, thread: &tls::Thread, before: u8, zeroed: bool) ->
     })
 }
 
-#[cold]
+/// As [`alloc_slow`].
+///
+/// # Safety
+/// As `GlobalAlloc::dealloc`.
 #[inline(never)]
 unsafe fn dealloc_slow(object: *mut u8, layout: Layout, thread: &tls::Thread, before: u8) {
+    let traced = |cache: &mut _, emitter: &mut Emitter<'_>| {
+        // SAFETY: the object is the caller's; the cache is ours, by `traced_at_once`.
+        unsafe { traced::dealloc(cache, emitter, object, layout) }
+    };
+    if door::traced_at_once(thread, before, traced).is_none() {
+        // SAFETY: passed on to the caller.
+        unsafe { dealloc_rare(object, layout, thread, before) }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn dealloc_rare(object: *mut u8, layout: Layout, thread: &tls::Thread, before: u8) {
     let (size, align) = (layout.size(), layout.align());
     door::pass(thread, before, InFork::GoesApart, |access| match access {
         // SAFETY: the object is the caller's; the cache is ours, by `Access`.
@@ -177,7 +207,10 @@ unsafe fn dealloc_slow(object: *mut u8, layout: Layout, thread: &tls::Thread, be
     });
 }
 
-#[cold]
+/// As [`alloc_slow`].
+///
+/// # Safety
+/// As `GlobalAlloc::realloc`.
 #[inline(never)]
 unsafe fn resize_in_place_slow(
     thread: &tls::Thread,
@@ -187,9 +220,16 @@ unsafe fn resize_in_place_slow(
     new_size: usize,
 ) -> bool {
     let caller = Caller::of_this(thread);
+    let traced = |_: &mut _, emitter: &mut Emitter<'_>| {
+        // SAFETY: the object is the caller's, by the trait's contract.
+        unsafe { traced::resize_in_place(emitter, object, layout, new_size, caller) }
+    };
+    if let Some(done) = door::traced_at_once(thread, before, traced) {
+        return done;
+    }
     let (size, align) = (layout.size(), layout.align());
     door::pass(thread, before, InFork::GoesApart, |access| match access {
-        // SAFETY: the object is the caller's, by the trait's contract.
+        // SAFETY: as above.
         Access::Plain(_) => unsafe { HEAP.resize_in_place(object, size, align, new_size, &mut ()) },
         // SAFETY: as above.
         Access::Traced(_, emitter) => unsafe {

@@ -1,6 +1,5 @@
 //! The trace being made, if there is one: beginning it, ending it, finding it.
 
-use core::cell::Cell;
 use core::ffi::CStr;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -174,19 +173,20 @@ pub(crate) fn number_if_known(trace: TraceNumber) -> u32 {
     if trace.epoch == EPOCH.load(Ordering::Relaxed) { trace.number } else { 0 }
 }
 
-/// The emitter for an operation of the thread of `trace`, which `thread`'s cache serves. A thread
-/// that is new to the trace is entered first, and its stack announced.
+/// The emitter for an operation of `caller`, which `thread`'s cache serves. A thread that is new to the
+/// trace is entered first, and its stack announced.
 #[inline]
 pub(crate) fn emitter<'a>(
     session: &'a Session,
     thread: &Thread,
-    trace: &Cell<TraceNumber>,
+    caller: &'a Thread,
 ) -> Emitter<'a> {
     let epoch = EPOCH.load(Ordering::Relaxed);
-    if trace.get().epoch == epoch {
-        return Emitter::new(session, trace.get().number);
+    let trace = caller.trace.get();
+    if trace.epoch == epoch {
+        return Emitter::new(session, trace.number, &caller.clock);
     }
-    enter_slow(session, thread, trace, epoch)
+    enter_slow(session, thread, caller, epoch)
 }
 
 #[cold]
@@ -194,12 +194,10 @@ pub(crate) fn emitter<'a>(
 fn enter_slow<'a>(
     session: &'a Session,
     thread: &Thread,
-    trace: &Cell<TraceNumber>,
+    caller: &'a Thread,
     epoch: u32,
 ) -> Emitter<'a> {
-    let number = session.enter_thread();
-    trace.set(TraceNumber { epoch, number });
-    let mut emitter = Emitter::new(session, number);
+    let mut emitter = enter(session, caller, epoch);
     if thread.stack_epoch.get() != epoch
         && let Some((id, order)) = stack_of(thread)
     {
@@ -207,6 +205,25 @@ fn enter_slow<'a>(
         emitter.stack_alloc(id, order);
     }
     emitter
+}
+
+/// Enters a thread into the trace.
+pub(crate) fn enter<'a>(session: &'a Session, thread: &'a Thread, epoch: u32) -> Emitter<'a> {
+    let number = session.enter_thread();
+    // What it remembers is of the trace before.
+    thread.clock.reset();
+    thread.trace.set(TraceNumber { epoch, number });
+    Emitter::new(session, number, &thread.clock)
+}
+
+/// The emitter for an operation of a thread that the trace knows already; `None` for another.
+#[inline]
+pub(crate) fn emitter_at_once(thread: &Thread) -> Option<Emitter<'_>> {
+    let trace = thread.trace.get();
+    if trace.epoch != EPOCH.load(Ordering::Relaxed) {
+        return None;
+    }
+    Some(Emitter::new(current()?, trace.number, &thread.clock))
 }
 
 /// Emits that the thread's stack is about to go, and notes its end.

@@ -1,11 +1,11 @@
 //! What exists at the moment a trace begins, as events.
 
 use slabscope_heap::Existing;
-use slabscope_record::{Emitter, Session};
+use slabscope_record::Session;
 use slabscope_wire::alloc_free::stack_order;
 
 use crate::safepoint::World;
-use crate::tls::{self, TraceNumber};
+use crate::tls::{self, Thread};
 use crate::traced::{kindclass, object_id};
 use crate::{HEAP, session, stack};
 
@@ -14,9 +14,11 @@ use crate::{HEAP, session, stack};
 ///
 /// The world is stopped, so each object is either here or has its alloc event, and never both.
 pub(crate) fn write(world: &World, session: &Session, epoch: u32) -> bool {
-    let number = session.enter_thread();
-    tls::with(|thread| thread.trace.set(TraceNumber { epoch, number }));
-    let mut emitter = Emitter::new(session, number).patiently();
+    tls::with(|thread| write_as(thread, world, session, epoch))
+}
+
+fn write_as(thread: &Thread, world: &World, session: &Session, epoch: u32) -> bool {
+    let mut emitter = session::enter(session, thread, epoch).patiently();
     let mut live = 0;
     // SAFETY: the world is stopped, so nobody touches these caches (invariant 2).
     let caches = world.threads().map(|thread| unsafe { &*thread.cache() });

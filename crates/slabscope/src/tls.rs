@@ -11,6 +11,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use slabscope_heap::ThreadCache;
 use slabscope_os::thread::Handle;
+use slabscope_record::ThreadClock;
 
 use crate::{protocol, safepoint};
 
@@ -58,6 +59,8 @@ pub(crate) struct Thread {
     /// One of the constants above; see `protocol`.
     state: AtomicU8,
     pub(crate) trace: Cell<TraceNumber>,
+    /// Its part in the recorder's order. Atomic by itself: invariant 2 does not concern it.
+    pub(crate) clock: ThreadClock,
     /// The trace that has an event saying this thread's stack exists.
     pub(crate) stack_epoch: Cell<u32>,
     /// Base and length of the stack, once asked for.
@@ -76,6 +79,7 @@ impl Thread {
             state: AtomicU8::new(NEW),
             cache: UnsafeCell::new(ThreadCache::new()),
             trace: Cell::new(TraceNumber { epoch: 0, number: 0 }),
+            clock: ThreadClock::new(),
             stack_epoch: Cell::new(0),
             stack: Cell::new(None),
             handle: Cell::new(None),

@@ -8,6 +8,7 @@ use core::alloc::Layout;
 use slabscope_heap::{Observer, SpanInfo, SpanKind, ThreadCache, slot_size};
 use slabscope_record::Emitter;
 use slabscope_wire::alloc_free::{KINDCLASS_NOT_OBJECTS, OBJECT_ALIGN, kindclass_noscan};
+use slabscope_wire::size_class::SizeClass;
 
 use crate::HEAP;
 use crate::caller::Caller;
@@ -17,7 +18,8 @@ pub(crate) struct Spans<'a, 'e>(pub(crate) &'a mut Emitter<'e>);
 
 impl Observer for Spans<'_, '_> {
     fn span_alloc(&mut self, span: SpanInfo) {
-        self.0.span_alloc(span.page as u64, span.pages as u64, kindclass(span.kind));
+        let (page, pages) = (span.page as u64, span.pages as u64);
+        self.0.span_alloc(page, pages, kindclass(span.kind), pages_with_objects(span.kind, pages));
     }
 
     fn span_free(&mut self, span: SpanInfo) {
@@ -30,6 +32,15 @@ pub(crate) fn kindclass(kind: SpanKind) -> u64 {
     match kind {
         SpanKind::Objects(class) => kindclass_noscan(class),
         SpanKind::Stack => KINDCLASS_NOT_OBJECTS,
+    }
+}
+
+/// On how many pages of a span an object may begin.
+fn pages_with_objects(kind: SpanKind, pages: u64) -> u64 {
+    match kind {
+        SpanKind::Objects(SizeClass::LARGE) => 1,
+        SpanKind::Objects(_) => pages,
+        SpanKind::Stack => 0,
     }
 }
 

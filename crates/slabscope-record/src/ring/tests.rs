@@ -2,13 +2,17 @@
 
 extern crate std;
 
+mod consumer;
+mod pester;
+
 use std::sync::atomic::AtomicU32;
 use std::thread;
-use std::vec::Vec;
+use std::time::{Duration, Instant};
 
 use super::*;
 use crate::counts::EventKind;
-use slabscope_wire::live::word::{self, Word};
+use consumer::Consumer;
+use slabscope_wire::live::word;
 
 /// Threads that push, more than there are CPUs.
 const THREADS: u32 = 5;
@@ -16,183 +20,158 @@ const THREADS: u32 = 5;
 /// Events of each.
 const EVENTS: u64 = 200_000;
 
-fn rings(force_cas: bool) -> Rings {
+/// How the rings are made.
+#[derive(Clone, Copy)]
+struct Kind {
+    force_cas: bool,
+    ticks_are_time: bool,
+    shares: bool,
+}
+
+const CAS: Kind = Kind { force_cas: true, ticks_are_time: true, shares: true };
+const RSEQ: Kind = Kind { force_cas: false, ..CAS };
+
+fn rings(kind: Kind) -> Rings {
     let count = Rings::count_needed();
     let heads = Mapped::new(count).expect("memory for heads");
     let words = Mapped::new(count * CAPACITY as usize).expect("memory for words");
-    Rings::new(heads, words, force_cas)
+    let ticks_are_time = kind.ticks_are_time && clock::ticks_are_time();
+    let rings = Rings::new(heads, words, kind.force_cas, ticks_are_time);
+    rings.share_readings(kind.shares);
+    rings
 }
 
-/// Takes everything from all rings, as a drainer does, until all threads have ended and been read.
-struct Consumer<'a> {
-    rings: &'a Rings,
-    taken: Vec<u64>,
-    thread: Vec<u32>,
-    last_ticks: Vec<u64>,
-    /// For each thread: time and number of every event, in the order they were met.
-    seen: Vec<Vec<(u64, u64)>>,
-    horizon: u64,
-}
-
-impl<'a> Consumer<'a> {
-    fn new(rings: &'a Rings) -> Self {
-        Consumer {
-            rings,
-            taken: std::vec![0; rings.count()],
-            thread: std::vec![0; rings.count()],
-            last_ticks: std::vec![0; rings.count()],
-            seen: (0..=THREADS).map(|_| Vec::new()).collect(),
-            horizon: 0,
-        }
-    }
-
-    fn round(&mut self) {
-        let mut horizon = self.rings.horizon();
-        for ring in 0..self.rings.count() {
-            let from = self.taken[ring];
-            let end = from + self.rings.available(ring, from);
-            assert!(end - from <= CAPACITY, "more words than the ring has");
-            let mut at = from;
-            while at < end {
-                if !self.record(ring, &mut at) {
-                    // The event that belongs there may be as old as the one before it.
-                    horizon = horizon.min(self.last_ticks[ring]);
-                    break;
-                }
-            }
-            self.rings.release(ring, from, at);
-            self.taken[ring] = at;
-        }
-        self.horizon = horizon;
-    }
-
-    /// Reads one record; `false` at a hole.
-    fn record(&mut self, ring: usize, at: &mut u64) -> bool {
-        let mut next = || {
-            *at += 1;
-            word::decode(self.rings.word(ring, *at - 1))
-        };
-        let time = match next() {
-            Word::Hole => {
-                *at -= 1;
-                assert!(self.rings.is_cas(ring), "a ring of this kind has no holes");
-                return false;
-            }
-            Word::Run(thread) => {
-                self.thread[ring] = thread;
-                next()
-            }
-            other => other,
-        };
-        let (Word::Time(ticks), Word::Event { kind, id, site }) = (time, next()) else {
-            panic!("a torn record");
-        };
-        assert!(ticks > self.last_ticks[ring], "time stands still or goes back in a ring");
-        // On this the order between rings depends.
-        assert!(ticks > self.horizon, "an event from before the last horizon appears late");
-        self.last_ticks[ring] = ticks;
-        assert_eq!(site, (id % 1000) as u32);
-        match kind {
-            EventKind::ObjectAlloc => assert_eq!(id % 2, 0),
-            EventKind::SpanAlloc => assert_eq!(next(), Word::Argument(id * 3)),
-            other => panic!("nobody pushed {other:?}"),
-        }
-        self.seen[self.thread[ring] as usize].push((ticks, id));
-        true
-    }
-}
-
-fn push(rings: &Rings, thread: u32, n: u64) {
+fn event(n: u64) -> (bool, [u64; 2]) {
     let site = (n % 1000) as u32;
-    let (first, second) = match n % 2 {
-        0 => (word::event(EventKind::ObjectAlloc, n, site), 0),
-        _ => (word::event(EventKind::SpanAlloc, n, site), word::argument(n * 3)),
-    };
-    loop {
-        match rings.push(thread, first, second) {
-            Pushed::Done(used) => return assert!(used <= CAPACITY),
-            Pushed::Full => thread::yield_now(),
-            Pushed::NoCpu => panic!("there is a ring for every CPU"),
-        }
+    if n.is_multiple_of(7) {
+        (false, [word::event(EventKind::SpanAlloc, n, site), word::argument(n * 3)])
+    } else {
+        (true, [word::event(EventKind::ObjectAlloc, n, site), 0])
     }
 }
 
-fn stress(force_cas: bool) {
-    let rings = super::tests::rings(force_cas);
+/// Pushes number `n` of a thread, as the emitter does.
+fn push(rings: &Rings, clock: &ThreadClock, thread: u32, n: u64) {
+    let (may_share, words) = event(n);
+    if may_share && rings.extend(clock, words[0]) {
+        return;
+    }
+    let event = Event { thread, words, floor: u64::from(!may_share) };
+    let begun = Instant::now();
+    while let Pushed::Full = rings.push(clock, event) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "nobody takes what is pushed");
+        thread::yield_now();
+    }
+}
+
+fn stress(kind: Kind, pestered: bool) {
+    let rings = super::tests::rings(kind);
     let pushing = AtomicU32::new(THREADS);
-    let mut consumer = Consumer::new(&rings);
-    thread::scope(|scope| {
-        for thread in 1..=THREADS {
-            let (rings, pushing) = (&rings, &pushing);
-            scope.spawn(move || {
-                for n in 0..EVENTS {
-                    push(rings, thread, n);
-                    if n % 1000 == 0 {
-                        // Often enough to be moved to another CPU.
-                        thread::yield_now();
+    let mut consumer = Consumer::new(&rings, THREADS);
+    let pesterer = pester::Pesterer::default();
+    let handled: u64 = thread::scope(|scope| {
+        let threads: std::vec::Vec<_> = (1..=THREADS)
+            .map(|thread| {
+                let (rings, pushing, pesterer) = (&rings, &pushing, &pesterer);
+                scope.spawn(move || {
+                    let clock = ThreadClock::new();
+                    let victim = pestered.then(|| pesterer.enter(rings, &clock, thread));
+                    for n in 0..EVENTS {
+                        push(rings, &clock, thread, n);
+                        if n.is_multiple_of(1000) {
+                            // Often enough to be moved to another CPU.
+                            thread::yield_now();
+                        }
                     }
-                }
-                pushing.fetch_sub(1, Ordering::Release);
-            });
+                    let handled = victim.map_or(0, |victim| pesterer.leave(victim));
+                    pushing.fetch_sub(1, Ordering::Release);
+                    handled
+                })
+            })
+            .collect();
+        if pestered {
+            scope.spawn(|| pesterer.run(&pushing));
         }
         while pushing.load(Ordering::Acquire) > 0 {
             consumer.round();
         }
+        threads.into_iter().map(|thread| thread.join().expect("it pushed all")).sum()
     });
     consumer.round();
-    for (thread, mut seen) in consumer.seen.into_iter().enumerate().skip(1) {
-        assert_eq!(seen.len() as u64, EVENTS, "events of thread {thread}");
-        // Rings apart, a thread's times give its order.
-        seen.sort_unstable();
-        assert!(seen.iter().map(|&(_, n)| n).eq(0..EVENTS), "the order of thread {thread}");
-        assert!(seen.windows(2).all(|pair| pair[0].0 < pair[1].0), "two events at one time");
-    }
+    assert_eq!(consumer.handled, handled, "events of signal handlers");
+    std::eprintln!("{} of {} readings shared", consumer.shared, u64::from(THREADS) * EVENTS);
+    assert_eq!(consumer.shared > 0, kind.shares);
+    consumer.check_order(EVENTS);
 }
 
-#[test]
-fn nothing_is_lost_or_out_of_order_by_compare_and_swap() {
-    stress(true);
-}
-
-#[test]
-fn nothing_is_lost_or_out_of_order_by_restartable_sequences() {
-    let rings = super::tests::rings(false);
+fn stress_by_rseq(kind: Kind, pestered: bool) {
+    let rings = super::tests::rings(kind);
     if matches!(rings.protocol(), Protocol::Cas) {
         std::eprintln!("this C library or kernel has no restartable sequences: not tested");
         return;
     }
-    stress(false);
+    stress(kind, pestered);
+}
+
+#[test]
+fn nothing_is_lost_or_out_of_order_by_compare_and_swap() {
+    stress(CAS, false);
+}
+
+#[test]
+fn nothing_is_lost_or_out_of_order_by_the_kernels_clock() {
+    stress(Kind { ticks_are_time: false, ..CAS }, false);
+}
+
+#[test]
+fn nothing_is_lost_or_out_of_order_by_restartable_sequences() {
+    stress_by_rseq(RSEQ, false);
+}
+
+#[test]
+fn nothing_is_lost_or_out_of_order_when_every_event_reads_the_clock() {
+    stress_by_rseq(Kind { shares: false, ..RSEQ }, false);
+}
+
+#[test]
+fn signals_and_migrations_do_no_harm_by_compare_and_swap() {
+    stress(CAS, true);
+}
+
+#[test]
+fn signals_and_migrations_do_no_harm_by_restartable_sequences() {
+    stress_by_rseq(RSEQ, true);
 }
 
 #[test]
 fn a_full_ring_refuses_and_loses_nothing() {
-    for force_cas in [false, true] {
-        let rings = super::tests::rings(force_cas);
+    for kind in [RSEQ, CAS] {
+        let rings = super::tests::rings(kind);
         let mut pushed = std::vec![0_u64; rings.count()];
-        let mut consumer = Consumer::new(&rings);
+        let mut consumer = Consumer::new(&rings, 1);
+        let clock = ThreadClock::new();
+        let free = |n: u64| Event {
+            thread: 1,
+            words: [word::event(EventKind::ObjectAlloc, n * 7 + 1, ((n * 7 + 1) % 1000) as u32), 0],
+            floor: 1,
+        };
         let mut n = 0;
         // Until some ring is full; which one it is depends on where this thread runs.
-        loop {
-            let first = word::event(EventKind::ObjectAlloc, n * 2, (n * 2 % 1000) as u32);
-            match rings.push(1, first, 0) {
-                Pushed::Done(_) => n += 1,
-                Pushed::Full => break,
-                Pushed::NoCpu => panic!("there is a ring for every CPU"),
-            }
+        while let Pushed::Done { .. } = rings.push(&clock, free(n)) {
+            n += 1;
         }
         for (ring, words) in pushed.iter_mut().enumerate() {
             *words = rings.available(ring, 0);
             assert!(*words <= CAPACITY);
         }
         assert!(pushed.iter().any(|&words| words > CAPACITY - RESERVE - 2 * RECORD_MAX));
+        assert_eq!(rings.events_left(), n);
         // What interrupts somebody has room all the same.
-        let urgent = n * 2;
-        let first = word::event(EventKind::ObjectAlloc, urgent, (urgent % 1000) as u32);
-        assert!(matches!(rings.push_reentrant(1, first, 0), Pushed::Done(_)));
+        assert!(matches!(rings.push_reentrant(free(n)), Pushed::Done { .. }));
         n += 1;
         consumer.round();
         assert_eq!(consumer.seen[1].len() as u64, n);
-        push(&rings, 1, n * 2);
+        assert!(matches!(rings.push(&clock, free(n)), Pushed::Done { .. }));
         consumer.round();
         assert_eq!(consumer.seen[1].len() as u64, n + 1, "there is room again");
     }

@@ -117,7 +117,8 @@ impl LiveFile {
         let index = ring as u64 * RING_WORDS + self.pushed[ring] % RING_WORDS;
         self.set(WORDS_AT + index as usize * 8, value);
         self.pushed[ring] += 1;
-        let bits = if self.by_cas || ring == 1 { 16 } else { 24 };
-        self.set(HEADS_AT + ring * HEAD_SIZE, self.pushed[ring] << bits | 1);
+        let by_cas = self.by_cas || ring == 1;
+        let head = if by_cas { self.pushed[ring] << 16 | 1 } else { 1 << 32 | self.pushed[ring] };
+        self.set(HEADS_AT + ring * HEAD_SIZE, head);
     }
 }

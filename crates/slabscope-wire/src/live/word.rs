@@ -5,7 +5,8 @@
 //! from its beginning.
 //!
 //! A record is a time, then one or two words of an event. Where the thread differs from the one
-//! that pushed before, a run word comes first.
+//! that pushed before, a run word comes first; where thread and time are the same as before, the event
+//! stands alone. In rings by compare-and-swap every record has all three.
 
 use crate::alloc_free::EventKind;
 
@@ -16,7 +17,7 @@ pub enum Word {
     Hole,
     /// The events that follow are of this thread.
     Run(u32),
-    /// The event that follows happened at this time, in ticks.
+    /// The events that follow, up to the next run or time, happened at this time, in ticks.
     Time(u64),
     /// An event; some kinds take the argument word after it as well.
     Event {
@@ -45,8 +46,8 @@ const ID_SHIFT: u32 = 28;
 /// Sites that fit an event word.
 pub const SITE_MAX: u32 = (1 << (ID_SHIFT - SITE_SHIFT)) - 1;
 
-/// Threads that fit a run word and the head of a ring.
-pub const THREAD_MAX: u32 = (1 << super::THREAD_BITS) - 1;
+/// Threads that we tell apart at most; a run word and the head of a ring have room for more.
+pub const THREAD_MAX: u32 = (1 << 24) - 1;
 
 /// The word before the events of `thread`.
 #[inline]

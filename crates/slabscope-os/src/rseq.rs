@@ -171,7 +171,6 @@ pub unsafe fn push(
             "cmp rax, qword ptr [{push} + {floor}]",
             "jb 5b",
             "mov qword ptr [{push} + {ticks}], rax",
-            // As a word of kind 2.
             "shl rax, 4",
             "or rax, 2",
             // A run record (kind 1) when another thread pushed last.
@@ -221,8 +220,7 @@ pub unsafe fn push(
             ".long 0, 0",
             ".quad 3b, 4b - 3b, 22f",
             ".popsection",
-            // The kernel wants the signature before the abort address; as an operand of an
-            // undefined instruction it also disassembles.
+            // The kernel wants the signature before the abort address.
             ".pushsection .text.slabscope_rseq_abort, \"ax\", @progbits",
             ".byte 0x0f, 0xb9, 0x3d",
             ".long 0x53053053",

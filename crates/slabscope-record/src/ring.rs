@@ -13,6 +13,12 @@
 //! its order; and after [`Rings::horizon`] no event older than the moment it returns can still appear.
 
 mod cas;
+/// What `cas` is made of; its model has other ones.
+mod parts {
+    pub(super) use core::sync::atomic::{AtomicU64, Ordering};
+
+    pub(super) use slabscope_os::rseq::RingHead;
+}
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

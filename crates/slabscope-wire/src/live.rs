@@ -16,17 +16,19 @@ pub mod word;
 pub const MAGIC: u64 = u64::from_le_bytes(*b"slablive");
 
 /// The version of the layout. A reader of one version refuses the others.
-pub const VERSION: u64 = 3;
+pub const VERSION: u64 = 4;
 
 /// What stands after the trace file's name in that of its live file.
 pub const SUFFIX: &str = ".live";
 
-/// The low bits of a ring's head, under compare-and-swap: the drainer's epoch.
-pub const EPOCH_BITS: u32 = 16;
+/// The low bits of a ring's head, under compare-and-swap: the drainer's epoch. A head that comes again
+/// would let an event have an old reading of the clock; with so many bits that takes hours in which nobody
+/// pushes, and then one certain round of the drainer among millions.
+pub const EPOCH_BITS: u32 = 24;
 
 /// How many words of a ring with this head come after the first `taken` ever pushed. Under restartable
 /// sequences the head is `[thread that pushed last : 32 | words pushed : 32]`, under compare-and-swap
-/// `[words pushed : 48 | epoch : 16]`; both counts wrap around.
+/// `[words pushed : 40 | epoch : 24]`; both counts wrap around.
 #[inline]
 pub const fn available(head: u64, taken: u64, by_cas: bool) -> u64 {
     if by_cas {
@@ -218,7 +220,7 @@ mod tests {
         assert_eq!(available(5 << 32 | 10, 7, false), 3);
         assert_eq!(available(5 << 32 | 1, (1 << 40) - 1, false), 2);
         assert_eq!(available(10 << EPOCH_BITS | 77, 7, true), 3);
-        assert_eq!(available(1 << EPOCH_BITS, (1 << 48) - 1, true), 2);
+        assert_eq!(available(1 << EPOCH_BITS, (1 << 40) - 1, true), 2);
     }
 
     #[test]

@@ -87,7 +87,16 @@ fn a_drainer_that_is_gone_neither_hangs_nor_kills_the_program() {
             }
         };
         await_file("begun");
-        freezer.freeze(&thread_named(&program, "slabscope-drain").expect("a drainer"));
+        // It gives itself its name, when it gets to it.
+        let begun = Instant::now();
+        let drainer = loop {
+            if let Some(drainer) = thread_named(&program, "slabscope-drain") {
+                break drainer;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "{policy}: there is no drainer");
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        freezer.freeze(&drainer);
         fs::write(directory.path().join("frozen"), "").expect("a file");
         await_file("worked");
         // After that it exits: the handler that ends the trace waits, and the one after it writes.

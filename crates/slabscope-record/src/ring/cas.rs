@@ -5,14 +5,12 @@
 //! epoch beside the count: when the drainer changes it, every push under way fails its exchange and
 //! reads the clock again, which gives the drainer its horizon.
 
-use core::sync::atomic::{AtomicU64, Ordering};
-
-use slabscope_os::rseq::RingHead;
 use slabscope_wire::live::word;
 
 use super::Event;
+use super::parts::{AtomicU64, Ordering, RingHead};
 
-/// The epoch's share of the head: `[words : 48 | epoch : 16]`.
+/// The epoch's share of the head: `[words : 40 | epoch : 24]`.
 pub(super) use slabscope_wire::live::EPOCH_BITS;
 
 const EPOCH_MASK: u64 = (1 << EPOCH_BITS) - 1;

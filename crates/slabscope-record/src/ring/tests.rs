@@ -83,7 +83,7 @@ fn stress(kind: Kind, pestered: bool) {
                             thread::yield_now();
                         }
                     }
-                    let handled = victim.map_or(0, |victim| pesterer.leave(victim));
+                    let handled = victim.map_or(0, |victim| pesterer.leave(&victim));
                     pushing.fetch_sub(1, Ordering::Release);
                     handled
                 })

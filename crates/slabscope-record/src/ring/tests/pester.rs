@@ -63,7 +63,7 @@ impl Pesterer {
     }
 
     /// Leaves the calling thread alone; returns how many events its handler pushed.
-    pub(super) fn leave(&self, victim: std::boxed::Box<Victim>) -> u64 {
+    pub(super) fn leave(&self, victim: &Victim) -> u64 {
         // SAFETY: it takes nothing.
         let id = unsafe { libc::gettid() };
         self.threads.lock().expect("nobody panics with it").retain(|&(other, _)| other != id);

@@ -3,7 +3,7 @@
 
 use slabscope_wire::alloc_free::{EventKind, kindclass_noscan};
 use slabscope_wire::live::{
-    HEAD_SIZE, MAGIC, VERSION, checkpoint, header, site, state, thread, word,
+    EPOCH_BITS, HEAD_SIZE, MAGIC, VERSION, checkpoint, header, site, state, thread, word,
 };
 use slabscope_wire::size_class::SizeClass;
 
@@ -118,7 +118,8 @@ impl LiveFile {
         self.set(WORDS_AT + index as usize * 8, value);
         self.pushed[ring] += 1;
         let by_cas = self.by_cas || ring == 1;
-        let head = if by_cas { self.pushed[ring] << 16 | 1 } else { 1 << 32 | self.pushed[ring] };
+        let head =
+            if by_cas { self.pushed[ring] << EPOCH_BITS | 1 } else { 1 << 32 | self.pushed[ring] };
         self.set(HEADS_AT + ring * HEAD_SIZE, head);
     }
 }

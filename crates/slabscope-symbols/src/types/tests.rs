@@ -77,11 +77,18 @@ fn a_vector_in_a_vector_is_not_its_holder() {
 #[test]
 fn bytes_are_what_their_holder_is() {
     let bytes = ("alloc:raw_vec/mod.rs", "with_capacity_in<u8, alloc::alloc::Global>");
-    let cases: [(&[(&str, &str)], &str); 7] = [
+    let os_texts = [
+        ("std:sys/os_str/bytes.rs", "to_owned"),
+        ("std:ffi/os_str.rs", "to_os_string"),
+        ("std:path.rs", "to_path_buf"),
+    ];
+    let cases: [(&[(&str, &str)], &str); 9] = [
         (&[("alloc:string.rs", "with_capacity")], "String"),
         (&[("alloc:slice.rs", "to_vec<u8>"), ("alloc:str.rs", "to_owned")], "String"),
         (&[("alloc:string.rs", "push_str"), ("alloc:string.rs", "write_str")], "String"),
-        (&[("std:sys/os_str/bytes.rs", "to_owned"), ("std:path.rs", "to_path_buf")], "PathBuf"),
+        (&[os_texts[0], os_texts[2]], "PathBuf"),
+        (&os_texts, "PathBuf"),
+        (&os_texts[..2], "OsString"),
         (&[("alloc:ffi/c_str.rs", "spec_new_impl_bytes")], "CString"),
         (&[("alloc:vec/mod.rs", "with_capacity<u8>")], "Vec<u8>"),
         (&[("alloc:boxed/convert.rs", "from<u8>")], "Box<[u8]>"),

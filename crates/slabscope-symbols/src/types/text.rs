@@ -41,8 +41,10 @@ fn c_text(_: &Name, inner: Option<&Memory>) -> Option<Memory> {
     if is_text { named("alloc::ffi::c_str::CString") } else { None }
 }
 
+/// Functions for it call each other, so it may be known already.
 fn os_text(_: &Name, inner: Option<&Memory>) -> Option<Memory> {
-    if is_bytes(inner) { named("std::ffi::os_str::OsString") } else { None }
+    let os_text = "std::ffi::os_str::OsString";
+    if is_bytes(inner) || is_type(inner, os_text) { named(os_text) } else { None }
 }
 
 fn path(_: &Name, inner: Option<&Memory>) -> Option<Memory> {

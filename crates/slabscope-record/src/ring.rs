@@ -7,7 +7,7 @@
 //! added after the start.
 //!
 //! An event that follows one of its own thread, with nobody's in between, may share its reading of the
-//! clock ([`Rings::extend`], [`ThreadClock`]); in a CPU's ring it then has no word for the time.
+//! clock (`Rings::extend`, `thread_clock.rs`); in a CPU's ring it then has no word for the time.
 //!
 //! What the drainer relies on: the times in one ring do not fall; a thread's events in one ring are in
 //! its order; and after [`Rings::horizon`] no event older than the moment it returns can still appear.
@@ -97,7 +97,7 @@ pub struct Rings {
 
 impl Rings {
     /// How many rings the machine needs: one for each CPU, and the stray one. CPUs beyond what a
-    /// [`Reading`] can name count as CPUs that were added later.
+    /// `Reading` can name count as CPUs that were added later.
     pub fn count_needed() -> usize {
         cpu::count().min(reading::NOBODY as usize) + 1
     }

@@ -2,7 +2,7 @@
 //!
 //! Generic functions of the standard library say it: `RawVec<T>::grow_one` is called for a vector of
 //! `T` only. The frames of an allocation are looked at from the innermost on. Each family of types has
-//! a table of [`Rule`]s: in which module, and what memory that its functions ask for is. Inner frames
+//! a table of rules: in which module, and what memory that its functions ask for is. Inner frames
 //! tell what the memory holds, those around them may tell more of what holds it: a `Vec<u8>` that
 //! `String` asked for is a `String`.
 

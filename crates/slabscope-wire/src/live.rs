@@ -173,7 +173,7 @@ pub mod site {
 /// What sites with call stacks and frames are kept as: three words of 32 bits, a value of 64 bits
 /// (its low half first) and the number of a frame.
 ///
-/// Of a site: the value is that of [`site`](super::site), the frame its innermost one. Of a frame: the
+/// Of a site: the value is that of `site`, the frame its innermost one. Of a frame: the
 /// value is `[flags : 8 | address : 56]`, the frame its parent, which was entered before it; 0 for
 /// none. All zero while it is being written, or if it never was.
 pub mod link {

@@ -7,6 +7,9 @@ use slabscope_wire::live::{HEAD_SIZE, available, checkpoint, header};
 use crate::error::Error;
 use crate::live::Live;
 
+/// No record has more words: thread, time, event and argument.
+const RECORD_MAX: u64 = 4;
+
 /// An event as a ring has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
@@ -69,7 +72,10 @@ impl Ring<'_> {
         let mut last = Last { thread, ticks: None };
         let head = self.live.word_of(header::HEADS_AT, (self.number * HEAD_SIZE / 8) as u64);
         let available = available(head, taken, self.has_holes);
-        let end = taken.checked_add(available).filter(|_| available <= self.words);
+        // Looking for a record may lead a few words past the end; those too must have a number.
+        let end = taken
+            .checked_add(available)
+            .filter(|&end| available <= self.words && end <= u64::MAX - RECORD_MAX);
         let (mut at, end) = (taken, end.ok_or(Error::Ring(self.number))?);
         while at < end {
             match self.record(at, end, last) {

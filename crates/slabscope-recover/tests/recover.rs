@@ -7,7 +7,7 @@ use slabscope_recover::{Error, needed_len, process, recover};
 use slabscope_trace::alloc_free::{AllocFree, GenerationData};
 use slabscope_trace::{Kind, Reader};
 use slabscope_wire::alloc_free::EndReason;
-use slabscope_wire::live::{checkpoint, header, state};
+use slabscope_wire::live::{checkpoint, header, state, word};
 
 /// Time, thread and event, of all events of the experiment.
 fn read(trace: &[u8]) -> (Vec<(i64, i64, AllocFree)>, Vec<GenerationData>) {
@@ -94,11 +94,7 @@ fn holes_are_passed_over_where_they_can_be() {
         0,
         2,
         1500,
-        &[slabscope_wire::live::word::event(
-            slabscope_wire::alloc_free::EventKind::ObjectFree,
-            3 * 1024,
-            0,
-        )],
+        &[word::event(slabscope_wire::alloc_free::EventKind::ObjectFree, 3 * 1024, 0)],
     );
     live.push_hole(0, 4);
     let recovered = recover(&[], &live.bytes).expect("sound").expect("live");
@@ -154,5 +150,21 @@ fn broken_live_files_are_refused_and_never_more_than_that() {
     }
     for len in 0..sound.bytes.len().min(30_000) {
         let _ = recover(&[], &sound.bytes[..len]);
+    }
+}
+
+#[test]
+fn words_counted_to_the_end_of_numbers_are_refused() {
+    for taken in (u64::MAX - 3)..=u64::MAX {
+        for available in 0..6 {
+            let mut live = LiveFile::new(false);
+            live.set_checkpoint(checkpoint::RINGS, taken);
+            for at in 0..builder::RING_WORDS {
+                let word = if at % 2 == 0 { word::run(1) } else { word::time(1) };
+                live.set_ring_word(0, at, word);
+            }
+            live.set_head(0, u64::from((taken as u32).wrapping_add(available)));
+            assert_eq!(recover(&[], &live.bytes), Err(Error::Ring(0)));
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use slabscope_wire::alloc_free::{EventKind, kindclass_noscan};
 use slabscope_wire::live::{
-    EPOCH_BITS, HEAD_SIZE, MAGIC, VERSION, checkpoint, header, site, state, thread, word,
+    EPOCH_BITS, HEAD_SIZE, MAGIC, VERSION, checkpoint, header, link, site, state, thread, word,
 };
 use slabscope_wire::size_class::SizeClass;
 
@@ -94,6 +94,31 @@ impl LiveFile {
         self.set(CHECKPOINTS_AT + word * 8, value);
     }
 
+    /// Three frames, of which the first is in the other two, and the stack of site 9.
+    pub(crate) fn set_stacks(&mut self) {
+        // Behind the table of sites, in its page.
+        let (frames_at, sites_at) = (SITES_AT + 1024, SITES_AT + 2048);
+        for (word, value) in [
+            (header::FRAMES_AT, frames_at as u64),
+            (header::FRAMES, 3),
+            (header::STACK_SITES_AT, sites_at as u64),
+            (header::STACK_SITES, 1),
+        ] {
+            self.set_header(word, value);
+        }
+        for (index, (value, frame)) in [(100, 0), (200, 1), (300, 1)].into_iter().enumerate() {
+            self.set_link(frames_at + index * link::LEN, value, frame);
+        }
+        self.set_link(sites_at, site::pack(40, 8), 2);
+        self.push(1, 2, 1500, &[word::event(EventKind::ObjectAlloc, 3 * 1024 + 6, 9)]);
+    }
+
+    fn set_link(&mut self, at: usize, value: u64, frame: u32) {
+        for (index, word) in link::pack(value, frame).into_iter().enumerate() {
+            self.bytes[at + index * 4..][..4].copy_from_slice(&word.to_le_bytes());
+        }
+    }
+
     pub(crate) fn set_chunk(&mut self, chunk: &[u8]) {
         self.bytes[CHUNK_AT..CHUNK_AT + chunk.len()].copy_from_slice(chunk);
         self.set_checkpoint(checkpoint::CHUNK_LEN, chunk.len() as u64);
@@ -113,13 +138,21 @@ impl LiveFile {
         }
     }
 
+    pub(crate) fn set_ring_word(&mut self, ring: usize, at: u64, value: u64) {
+        self.set(WORDS_AT + (ring as u64 * RING_WORDS + at) as usize * 8, value);
+    }
+
+    pub(crate) fn set_head(&mut self, ring: usize, head: u64) {
+        self.set(HEADS_AT + ring * HEAD_SIZE, head);
+    }
+
     fn push_word(&mut self, ring: usize, value: u64) {
         let index = ring as u64 * RING_WORDS + self.pushed[ring] % RING_WORDS;
         self.set(WORDS_AT + index as usize * 8, value);
         self.pushed[ring] += 1;
         let by_cas = self.by_cas || ring == 1;
-        let head =
-            if by_cas { self.pushed[ring] << EPOCH_BITS | 1 } else { 1 << 32 | self.pushed[ring] };
+        let pushed = self.pushed[ring];
+        let head = if by_cas { pushed << EPOCH_BITS | 1 } else { 1 << 32 | pushed };
         self.set(HEADS_AT + ring * HEAD_SIZE, head);
     }
 }

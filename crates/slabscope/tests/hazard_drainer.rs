@@ -13,7 +13,7 @@ use slabscope_trace::{Kind, Reader};
 use slabscope_wire::alloc_free::EndReason;
 use support::child;
 use support::killed::{finish, live_path};
-use support::workers::Random;
+use support::workers::churn_on_two_threads;
 
 #[global_allocator]
 static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
@@ -168,20 +168,6 @@ fn busy() {
     while !directory().join("frozen").exists() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let work = |seed| {
-        move || {
-            let mut random = Random(seed);
-            let mut kept: Vec<Vec<u8>> = Vec::new();
-            for _ in 0..400_000 {
-                kept.push(vec![1; 1 + random.below(200) as usize]);
-                if kept.len() > 100 {
-                    kept.swap_remove(random.below(100) as usize);
-                }
-            }
-        }
-    };
-    let second = std::thread::spawn(work(2));
-    work(1)();
-    second.join().expect("it ends well");
+    churn_on_two_threads();
     mark("worked");
 }

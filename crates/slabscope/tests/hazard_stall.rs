@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use slabscope_trace::alloc_free::GenerationData;
 use slabscope_trace::{Kind, Reader};
-use support::workers::Random;
+use support::workers::churn_on_two_threads;
 use support::{Traces, child};
 
 #[global_allocator]
@@ -111,20 +111,6 @@ fn dropped_events_are_counted_and_the_rest_can_be_read() {
 #[test]
 #[ignore = "run by its parent, in a process of its own"]
 fn busy() {
-    let work = |seed| {
-        move || {
-            let mut random = Random(seed);
-            let mut kept: Vec<Vec<u8>> = Vec::new();
-            for _ in 0..400_000 {
-                kept.push(vec![1; 1 + random.below(200) as usize]);
-                if kept.len() > 100 {
-                    kept.swap_remove(random.below(100) as usize);
-                }
-            }
-        }
-    };
-    let second = std::thread::spawn(work(2));
-    work(1)();
-    second.join().expect("it ends well");
+    churn_on_two_threads();
     std::process::exit(CODE);
 }

@@ -163,11 +163,10 @@ fn a_library_that_was_loaded_meanwhile_is_walked_and_named() {
     succeed(&mut child("loads", Some(&variable)));
     let replayed = replay(&path);
     assert_eq!(replayed.lost(), 0);
-    let library = replayed.modules.values().find(|m| m.path.ends_with("libown_copy.so"));
-    let library = library.expect("the library is a module");
-    assert!(library.loaded.is_some() && library.unloaded.is_none(), "{library:?}");
-    let inside =
-        |frame: &&StackFrame| (library.first..library.end).contains(&frame.lookup_address());
+    let module = replayed.modules.values().find(|m| m.path.ends_with("libown_copy.so"));
+    let module = module.expect("the library is a module");
+    assert!(module.loaded.is_some() && module.unloaded.is_none(), "{module:?}");
+    let inside = |frame: &&StackFrame| (module.first..module.end).contains(&frame.lookup_address());
     for (size, is_later) in LOADED_SIZES.into_iter().zip([false, true]) {
         for stack in stacks_of(&replayed, size) {
             assert_eq!(stack.iter().filter(inside).count(), 1, "{stack:x?}");

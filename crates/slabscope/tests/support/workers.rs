@@ -116,3 +116,22 @@ fn work_a_little(
         drop(received);
     }
 }
+
+/// More events than the rings take, from two threads.
+pub(crate) fn churn_on_two_threads() {
+    let work = |seed| {
+        move || {
+            let mut random = Random(seed);
+            let mut kept: Vec<Vec<u8>> = Vec::new();
+            for _ in 0..400_000 {
+                kept.push(vec![1; 1 + random.below(200) as usize]);
+                if kept.len() > 100 {
+                    kept.swap_remove(random.below(100) as usize);
+                }
+            }
+        }
+    };
+    let second = std::thread::spawn(work(2));
+    work(1)();
+    second.join().expect("it ends well");
+}

@@ -8,6 +8,7 @@ mod compare;
 mod conformance;
 mod install;
 mod ours;
+mod pprof;
 mod table;
 mod versions;
 
@@ -35,6 +36,7 @@ pub(crate) fn conformance(workspace: &Workspace, versions: Versions) -> Result<(
     let go = Go::install(&directory, workspace)?;
     let slabscope = workspace.build("slabscope-cli", "slabscope")?;
     conformance::run(workspace, &directory, &go, &slabscope)?;
+    pprof::run(workspace, &go)?;
     versions::run(workspace, &directory, &go, &slabscope, versions)
 }
 

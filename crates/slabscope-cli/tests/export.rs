@@ -121,7 +121,7 @@ fn pprof_is_compressed_and_names_the_types() {
 
 /// The real consumer, where it is: `SLABSCOPE_GO` names Go's command.
 #[test]
-#[ignore = "needs Go, which SLABSCOPE_GO names"]
+#[ignore = "needs Go: run by go-oracle --conformance, which says where it is"]
 fn go_tool_pprof_opens_it() {
     let go = std::env::var_os("SLABSCOPE_GO").expect("SLABSCOPE_GO names Go's command");
     let directory = TempDir::new().unwrap();

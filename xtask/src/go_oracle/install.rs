@@ -99,8 +99,20 @@ impl Toolchain {
 
     /// `go`, which neither fetches anything nor touches what the user has.
     fn go(&self) -> Command {
-        let mut go = Command::new(self.root.join("bin/go"));
-        go.current_dir(&self.directory)
+        let mut go = Command::new(self.program());
+        go.current_dir(&self.directory);
+        self.set_environment(&mut go);
+        go
+    }
+
+    /// The path of `go`.
+    pub(super) fn program(&self) -> PathBuf {
+        self.root.join("bin/go")
+    }
+
+    /// Lets a command that runs `go` leave the network and the user's things alone.
+    pub(super) fn set_environment(&self, command: &mut Command) {
+        command
             .env("GOROOT", &self.root)
             .env("GOTOOLCHAIN", "local")
             .env("GOPROXY", "off")
@@ -112,7 +124,6 @@ impl Toolchain {
             .env("GOCACHE", self.directory.join("cache"))
             .env("GOPATH", self.directory.join("path"))
             .env_remove("GODEBUG");
-        go
     }
 
     fn check(&self, expected: &str) -> Result<()> {

@@ -153,7 +153,7 @@ impl<'a> Drainer<'a> {
         self.after_round();
         self.checkpoint();
         // Before the rings let go of what is not in the trace: a kill would find neither.
-        if self.generation.out.failure().is_some() || self.session.has_failed() {
+        if !self.failed && (self.generation.out.failure().is_some() || self.session.has_failed()) {
             self.fail();
         }
         let mut taken = false;
@@ -313,6 +313,7 @@ impl<'a> Drainer<'a> {
             // The heap's size is said again in each generation.
             (self.live, self.events_in_generation) = (u64::MAX, false);
         }
+        generation.out.end_round(false);
     }
 
     /// What was taken is in the trace now, or in the chunk: notes that, before the rings let go of it.
@@ -338,11 +339,9 @@ impl<'a> Drainer<'a> {
     }
 
     /// The file takes no more, or a thread has waited too long for it: from now on everything is
-    /// counted as lost. Once.
+    /// counted as lost.
     fn fail(&mut self) {
-        if core::mem::replace(&mut self.failed, true) {
-            return;
-        }
+        self.failed = true;
         match self.generation.out.failure() {
             Some(Errno::TIMED_OUT) => self.session.stall(),
             Some(why) if !self.session.has_failed() => {
@@ -355,7 +354,12 @@ impl<'a> Drainer<'a> {
             }
             _ => self.generation.give_up(),
         }
+        // Before the file is cut: what a kill leaves from here on is not to be recovered.
         self.session.live().end();
+        self.end_after_failure();
+    }
+
+    fn end_after_failure(&mut self) {
         let places = &self.places;
         self.generation.end_after_failure(places.iter().map(|place| place.records));
     }
@@ -369,7 +373,9 @@ impl<'a> Drainer<'a> {
         }
         let places = &self.places;
         self.generation.finish(reason, places.iter().map(|place| place.records));
-        if self.generation.out.failure().is_some() {
+        if self.failed {
+            self.end_after_failure();
+        } else if self.generation.out.failure().is_some() {
             self.fail();
         }
         for (lost, (kind, in_file)) in

@@ -52,6 +52,8 @@ pub(crate) struct Generation<'a> {
     start_ns: u64,
     /// Where in the file it begins.
     start_at: u64,
+    /// Number and starts of the one before.
+    earlier: (u64, u64, u64),
     scratch: Mapped<u8>,
     sites: Sites,
     /// Whether modules came or went in this generation.
@@ -73,6 +75,7 @@ impl<'a> Generation<'a> {
             number: 0,
             start_ns,
             start_at: 0,
+            earlier: (0, start_ns, 0),
             scratch: Mapped::new(PAYLOAD_MAX)?,
             sites: Sites::new(session.stacks().is_some())?,
             modules_changed: false,
@@ -100,7 +103,11 @@ impl<'a> Generation<'a> {
     pub(crate) fn next(&mut self, now_ns: u64) {
         self.end_tables();
         self.out.bytes(&[id::END_OF_GENERATION]);
-        self.begin(now_ns);
+        self.out.end_round(true);
+        // If that failed, this is the generation that the file is cut in.
+        if self.out.failure().is_none() {
+            self.begin(now_ns);
+        }
     }
 
     /// Notes that an event of this generation names `site`.
@@ -121,12 +128,12 @@ impl<'a> Generation<'a> {
         self.batch.close(out, number);
     }
 
-    /// Ends the trace. `records` are the events of each ring.
-    pub(crate) fn finish(&mut self, reason: EndReason, records: impl Iterator<Item = u64> + Clone) {
+    /// Ends the trace, unless it has failed. `records` are the events of each ring.
+    pub(crate) fn finish(&mut self, reason: EndReason, records: impl Iterator<Item = u64>) {
         if self.out.failure().is_none() {
             self.end_tables();
             let mut payload = [0; CLOSING_MAX];
-            let len = self.closing(&mut payload, reason, records.clone());
+            let len = self.closing(&mut payload, reason, records);
             let payload = payload.get(..len).unwrap_or_default();
             let header = self.experimental_header();
             self.out.batch(&header, payload, &Tally::default());
@@ -134,28 +141,35 @@ impl<'a> Generation<'a> {
             self.out.bytes(&[id::END_OF_GENERATION]);
             self.out.flush();
         }
-        if self.out.failure().is_some() {
-            self.end_after_failure(records);
-        }
     }
 
     /// Takes no more, since somebody else found that it takes too long.
     pub(crate) fn give_up(&mut self) {
-        self.batch.close(&mut self.out, self.number);
-        self.out.flush();
+        self.end_tables();
+        self.out.end_round(true);
         self.out.fail(Errno::TIMED_OUT);
     }
 
-    /// Ends a file that takes no more: with what it has, and closing counts that say what it lacks.
-    /// If not even they fit, the last chunk makes way for them. A second call writes them anew.
+    /// Ends a file that takes no more: with what is whole in it, and closing counts that say what it
+    /// lacks. If not even they fit, the last events make way for them. A second call writes them anew.
     pub(crate) fn end_after_failure(&mut self, records: impl Iterator<Item = u64> + Clone) {
-        let at = *self.end_at.get_or_insert(self.out.position());
+        let at = self.end_at.unwrap_or_else(|| self.cut());
         if !self.write_end_at(at, records.clone()) {
-            self.out.cut_last();
-            let at = self.out.position();
-            self.end_at = Some(at);
+            let at = self.cut();
             self.write_end_at(at, records);
         }
+    }
+
+    /// Cuts the file back to where it is whole; how long the trace is then.
+    fn cut(&mut self) -> u64 {
+        self.out.cut();
+        let at = self.out.position();
+        // At a generation's end all is written, so it is this one or the one before.
+        if at < self.start_at && self.number > 1 {
+            (self.number, self.start_ns, self.start_at) = self.earlier;
+        }
+        self.end_at = Some(at);
+        at
     }
 
     /// Writes what ends a file that was cut to `at` bytes: the rest of the generation it was cut
@@ -182,6 +196,7 @@ impl<'a> Generation<'a> {
     }
 
     fn begin(&mut self, start_ns: u64) {
+        self.earlier = (self.number, self.start_ns, self.start_at);
         self.number += 1;
         self.start_ns = start_ns;
         self.start_at = self.out.position();

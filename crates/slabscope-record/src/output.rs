@@ -1,7 +1,8 @@
 //! Whole batches into a file, in large chunks; and what to do when the file takes no more.
 //!
-//! Every chunk begins and ends between batches. So when writing fails, cutting the file back to
-//! the start of a chunk leaves a readable trace, which the closing counts then end.
+//! Every chunk begins and ends between batches, and some begin where a round of the drainer ended: what
+//! is before them is whole, the events of all threads up to one moment. When writing fails, the file is
+//! cut back to the start of such a chunk, and the closing counts end it.
 //!
 //! The file may be compressed, each chunk a frame of its own. All others count in bytes of the trace;
 //! where a chunk stands in the file is known here alone.
@@ -27,6 +28,9 @@ use crate::policy::Policy;
 /// Bytes written at once.
 pub(crate) const CHUNK: usize = 1 << 20;
 
+/// At the end of a round a chunk with this many bytes is written: so little is lost to a cut.
+const ENOUGH: usize = CHUNK / 2;
+
 /// Events by kind.
 pub(crate) type Tally = [u64; 9];
 
@@ -42,11 +46,11 @@ struct Place {
     file: u64,
 }
 
-/// A chunk that is in the file, or was tried.
+/// A place before which the trace is whole: the events of all threads up to one moment.
 #[derive(Clone, Copy, Debug, Default)]
-struct Written {
-    start: Place,
-    /// Events in it.
+struct Whole {
+    place: Place,
+    /// Events before it.
     events: Tally,
 }
 
@@ -70,8 +74,8 @@ pub(crate) struct Output {
     end_at: Option<Place>,
     /// Events in the file.
     events_in_file: Tally,
-    /// The last chunk in the file, unless it was cut already.
-    last: Option<Written>,
+    /// The last such place in the file, and the one before it.
+    whole: [Whole; 2],
     failure: Option<Errno>,
 }
 
@@ -96,7 +100,7 @@ impl Output {
             in_file: Place::default(),
             end_at: None,
             events_in_file: Tally::default(),
-            last: None,
+            whole: [Whole::default(); 2],
             failure: None,
         })
     }
@@ -156,6 +160,17 @@ impl Output {
         }
     }
 
+    /// All that was appended so far is whole. It is written when it is `due`, or enough.
+    pub(crate) fn end_round(&mut self, due: bool) {
+        if due || self.len >= ENOUGH {
+            self.flush();
+        }
+        let [last, _] = self.whole;
+        if self.len == 0 && self.failure.is_none() && self.in_file != last.place {
+            self.whole = [Whole { place: self.in_file, events: self.events_in_file }, last];
+        }
+    }
+
     /// Writes the chunk. If that fails, the file is cut back to the chunk's start, and nothing more
     /// is taken.
     pub(crate) fn flush(&mut self) {
@@ -174,7 +189,6 @@ impl Output {
                     live::publish(written, self.in_file.trace);
                 }
                 add(&mut self.events_in_file, &events);
-                self.last = Some(Written { start, events });
             }
             Err(error) => {
                 self.failure = Some(error);
@@ -189,13 +203,14 @@ impl Output {
         self.failure.get_or_insert(why);
     }
 
-    /// After a failure: cuts the last chunk that was written as well, to make room for an end.
-    pub(crate) fn cut_last(&mut self) {
-        if let Some(last) = self.last.take().filter(|last| self.file.cut(last.start.file)) {
-            self.in_file = last.start;
-            for (sum, n) in self.events_in_file.iter_mut().zip(last.events) {
-                *sum -= n;
-            }
+    /// After a failure: cuts the file back to where it is whole. A second call cuts what was whole
+    /// last as well, to make room for an end. A pipe cannot be cut, and keeps what it has.
+    pub(crate) fn cut(&mut self) {
+        let [last, before] = self.whole;
+        (self.len, self.events) = (0, Tally::default());
+        if self.file.cut(last.place.file) {
+            (self.in_file, self.events_in_file) = (last.place, last.events);
+            self.whole = [before; 2];
         }
     }
 

@@ -147,8 +147,8 @@ fn a_full_device_costs_one_line() {
 #[test]
 fn a_file_that_may_not_grow_ends_well_and_counts_what_it_lacks() {
     let traces = Traces::new();
-    // Room for little, for a part, and for one byte less than a chunk.
-    for blocks in [1, 500, 1023] {
+    // Room for little, for parts, for one byte less than a chunk, and for ends in many a place.
+    for blocks in [1, 500, 1023].into_iter().chain((520..1040).step_by(20)) {
         let path = traces.path(&format!("program-limit-{blocks}.trace"));
         let output = run_busy(&variable_for(&path), |command| {
             // SAFETY: setrlimit may be called between fork and exec.

@@ -1,4 +1,4 @@
-//! Any bytes as a trace: `cargo +nightly fuzz run events`.
+//! Any bytes as a trace: `cargo xtask fuzz events`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| slabscope_fuzz::trace::events(bytes));

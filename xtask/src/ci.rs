@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::go_oracle::{self, Versions};
 use crate::workspace::Workspace;
-use crate::{command, demo, kill, tidy};
+use crate::{command, demo, fuzz, kill, tidy};
 
 /// A check: what it is called, and how it is made.
 type Check = (&'static str, fn(&Workspace) -> Result<()>);
@@ -14,14 +14,18 @@ type Check = (&'static str, fn(&Workspace) -> Result<()>);
 /// Programs that are killed; the tests themselves kill a dozen.
 const KILLS: u64 = 50;
 
+/// For each target; the tests go through the corpus.
+const FUZZ_SECONDS: u32 = 20;
+
 /// In the order of their cost.
-const CHECKS: [Check; 9] = [
+const CHECKS: [Check; 10] = [
     ("format", format),
     ("tidy", tidy::run),
     ("lints", lints),
     ("documentation", documentation),
     ("compression", compression),
     ("kill", |workspace| kill::run(workspace, KILLS)),
+    ("fuzz", |workspace| fuzz::run(workspace, FUZZ_SECONDS, None)),
     ("demo", demo::run),
     ("conformance", |workspace| go_oracle::conformance(workspace, Versions::Newest)),
     ("go oracle", |workspace| go_oracle::run(workspace, Vec::new())),

@@ -7,6 +7,7 @@ mod bench;
 mod ci;
 mod command;
 mod demo;
+mod fuzz;
 mod go_oracle;
 mod kill;
 mod test;
@@ -60,6 +61,14 @@ enum Task {
         #[arg(long, default_value_t = 1000)]
         runs: u64,
     },
+    /// Fuzz the readers, steered by coverage; needs a C++ compiler
+    Fuzz {
+        /// How long each target runs
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+        /// One of the files in fuzz/fuzz_targets, instead of all
+        target: Option<String>,
+    },
     /// Run benchmarks; needs a C compiler
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -88,6 +97,7 @@ fn run(task: Task) -> Result<()> {
         }
         Task::GoOracle { traces, .. } => go_oracle::run(&workspace, traces),
         Task::Kill { runs } => kill::run(&workspace, runs),
+        Task::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
         Task::Bench(which) => bench::run(&workspace, which),
     }
 }

@@ -10,7 +10,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 use crate::command;
 
 /// The only platform that is tested.
-const PLATFORM: &str = "x86_64-unknown-linux-gnu";
+pub(crate) const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
 /// The workspace this program was built from.
 #[derive(Debug)]

@@ -29,7 +29,8 @@ impl Frame {
     /// Whether it is a part of allocating itself: the way from `alloc` to the heap.
     fn is_allocator(&self) -> bool {
         let function = self.function.trim_start_matches('<');
-        ALLOCATOR.iter().any(|place| function.starts_with(place))
+        let is_in = |places: &[&str]| places.iter().any(|place| function.starts_with(place));
+        is_in(&ALLOCATOR) && !is_in(&AROUND_PROGRAM)
             || function.contains("__rust_alloc")
             || function.contains("__rust_realloc")
     }
@@ -38,6 +39,10 @@ impl Frame {
 /// Where the way from a program to the heap leads along.
 const ALLOCATOR: [&str; 5] =
     ["slabscope::", "slabscope_heap::", "slabscope_record::", "slabscope_os::", "alloc::alloc::"];
+
+/// Functions there that call the program.
+const AROUND_PROGRAM: [&str; 3] =
+    ["slabscope::typed::", "slabscope::thread::", "slabscope::stack::"];
 
 /// How deep that way is at most, in frames; behind it, such functions belong to the program.
 const ALLOCATOR_DEPTH: usize = 24;
@@ -79,5 +84,8 @@ mod tests {
         let frames = names.map(|name| Arc::new(frame(name)));
         assert_eq!(without_allocator(&frames), &frames[2..]);
         assert_eq!(without_allocator(&frames[..2]), &frames[..2]);
+        let names = ["slabscope::tls::with", "app::run", "slabscope::typed::typed", "app::main"];
+        let frames = names.map(|name| Arc::new(frame(name)));
+        assert_eq!(without_allocator(&frames), &frames[1..]);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use slabscope_symbols::types::{Certainty, OwningType};
+use slabscope_symbols::types::{Certainty, OwningType, short};
 
 /// The type that owns some memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -41,6 +41,16 @@ impl SiteType {
             _ => TypeCertainty::Guess,
         };
         SiteType { name: name.into(), certainty }
+    }
+
+    /// A type that the program declared in a scope, spelled as those that are found out are.
+    pub(crate) fn of_scope(name: &str) -> SiteType {
+        SiteType { name: short(name).into(), certainty: TypeCertainty::Declared }
+    }
+
+    /// Its name, if it was declared.
+    pub(crate) fn if_declared(&self) -> Option<Arc<str>> {
+        (self.certainty == TypeCertainty::Declared).then(|| Arc::clone(&self.name))
     }
 
     /// A type that the trace itself names.

@@ -4,6 +4,7 @@
 //! alignment in our traces, the type in Go's, and the call stack where the trace has one.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
@@ -46,9 +47,11 @@ pub(crate) struct Sites {
     sites: Vec<Site>,
     by_site: HashMap<Site, SiteId, RandomState>,
     stacks: Stacks,
-    /// For each site the first one with the same stack, or itself where it has none.
+    /// For each site the first one with the same stack and declared type, or itself where it has no
+    /// stack.
     groups: Vec<SiteId>,
-    by_stack: HashMap<StackId, SiteId, RandomState>,
+    /// By stack and declared type.
+    by_stack: HashMap<(StackId, Option<Arc<str>>), SiteId, RandomState>,
     /// By number in this generation, if that is small; `UNKNOWN` for none.
     dense: Vec<SiteId>,
     sparse: HashMap<u64, SiteId, RandomState>,
@@ -82,11 +85,7 @@ impl Sites {
         if !data.sites.iter().any(|entry| named(entry.stack).is_some()) {
             self.stacks.take(data, start);
         }
-        let types: HashMap<u64, SiteType, RandomState> = data
-            .site_types
-            .iter()
-            .map(|(id, sure, name)| (*id, SiteType::new(*sure, name)))
-            .collect();
+        let types = types(data);
         for entry in &data.sites {
             let stack = self.stacks.at(entry.stack, || named(entry.stack));
             let type_of = types.get(&entry.id).cloned();
@@ -121,7 +120,7 @@ impl Sites {
         self.sites.get(id.0 as usize).unwrap_or(&self.sites[0])
     }
 
-    /// The first site with the same stack: what it stands for has all sizes that were asked for
+    /// The first site with the same stack and declared type: what it stands for has all sizes that were asked for
     /// there. A site without a stack stands for itself.
     #[inline]
     pub(crate) fn group(&self, id: SiteId) -> SiteId {
@@ -146,12 +145,13 @@ impl Sites {
     fn add(&mut self, number: u64, site: Site) {
         let next = SiteId(u32::try_from(self.sites.len()).unwrap_or(0));
         let stack = site.stack;
+        let declared = site.type_of.as_ref().and_then(SiteType::if_declared);
         let id = *self.by_site.entry(site).or_insert_with_key(|site| {
             self.sites.push(site.clone());
             next
         });
         if id == next && self.groups.len() < self.sites.len() {
-            let first = self.by_stack.entry(stack).or_insert(id);
+            let first = self.by_stack.entry((stack, declared)).or_insert(id);
             self.groups.push(if stack.is_none() { id } else { *first });
         }
         match usize::try_from(number) {
@@ -166,6 +166,17 @@ impl Sites {
             }
         }
     }
+}
+
+/// The types of sites that a generation knows: those that a tool found out, and, before them, those
+/// that the program declared.
+fn types(data: &GenerationData) -> HashMap<u64, SiteType, RandomState> {
+    let found = data.site_types.iter().map(|(id, sure, name)| (*id, SiteType::new(*sure, name)));
+    let names: HashMap<u64, SiteType, RandomState> =
+        data.type_names.iter().map(|(id, name)| (*id, SiteType::of_scope(name))).collect();
+    let declared =
+        data.typed_sites.iter().filter_map(|(id, name)| Some((*id, names.get(name)?.clone())));
+    found.chain(declared).collect()
 }
 
 #[cfg(test)]

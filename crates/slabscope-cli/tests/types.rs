@@ -1,12 +1,13 @@
-//! Types that reports name, held against those that a program is known to have allocated.
+//! Types that reports find out, held against those that the program itself declares in scopes.
 //!
-//! The program is this one: it runs one of its own tests with the trace on, in a process of its own.
+//! The program is this one: it runs one of its own tests with the trace on, in a process of its own. It does so
+//! twice, with scopes and without.
 
 mod support;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::future::Future;
 use std::hint::black_box;
@@ -16,7 +17,7 @@ use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use slabscope_analysis::{Profile, ProfileOptions, TypeCertainty, TypesView, profile};
+use slabscope_analysis::{Profile, ProfileOptions, TypeCertainty, TypeRow, TypesView, profile};
 use slabscope_trace::Open;
 use support::slabscope;
 use tempfile::TempDir;
@@ -55,13 +56,23 @@ struct Case {
     times: u64,
     /// Allocations in a call.
     each: u64,
-    owner: &'static str,
+    /// Calls it in a scope of the type that owns its memory.
+    with_truth: fn(fn()),
+}
+
+fn of<T: ?Sized>(make: fn()) {
+    slabscope::typed::<T, _>(make);
+}
+
+/// Its type has a name in debug information only.
+fn of_future(make: fn()) {
+    slabscope::type_name("alloc::boxed::Box<types::future::{async_block_env#0}>", make);
 }
 
 /// Makes the functions, which stand in stacks by their names, and the table of them: how often each is
-/// called, how many allocations a call makes, what owns their memory, and the value.
+/// called, how many allocations a call makes, the scope of what owns their memory, and the value.
 macro_rules! cases {
-    ($($function:ident: $times:literal x $each:literal $owner:literal = $value:expr;)*) => {
+    ($($function:ident: $times:literal x $each:literal, $owner:expr, $value:expr;)*) => {
         $(
             #[inline(never)]
             fn $function() {
@@ -74,53 +85,50 @@ macro_rules! cases {
                 make: $function,
                 times: $times,
                 each: $each,
-                owner: $owner,
+                with_truth: $owner,
             },)*
         ];
     };
 }
 
 cases! {
-    orders: 211 x 1 "Vec<types::Order>" = Vec::<Order>::with_capacity(black_box(7));
+    orders: 211 x 1, of::<Vec<Order>>, Vec::<Order>::with_capacity(black_box(7));
     // Room for 4, for 8 and for 16.
-    pushed_orders: 37 x 3 "Vec<types::Order>" = fill(9, Vec::new(), Vec::push);
-    collected_numbers: 223 x 1 "Vec<u32>" = (0..black_box(9_u32)).collect::<Vec<u32>>();
-    cloned_orders: 41 x 1 "Vec<types::Order>" = black_box(&[Order::default(); 3]).to_vec();
-    slices: 227 x 1 "Box<[types::Order]>" = Box::<[Order]>::from([Order::default(); 3].as_slice());
-    texts: 229 x 1 "String" = black_box("a text of some length").to_owned();
-    formatted_texts: 43 x 1 "String" = format!("{}", black_box("a text of some length"));
-    boxed_texts: 233 x 1 "Box<str>" = Box::<str>::from(black_box("a text"));
-    shared_texts: 239 x 1 "Arc<str>" = Arc::<str>::from(black_box("a text"));
-    os_texts: 313 x 1 "OsString" = OsStr::new(black_box("a text")).to_os_string();
-    paths: 241 x 1 "PathBuf" = Path::new(black_box("/a/path")).to_path_buf();
-    boxes: 251 x 1 "Box<types::Order>" = Box::new(black_box(Order::default()));
-    jobs: 257 x 1 "Box<types::Print>" = job();
-    sessions: 263 x 1 "Arc<types::Session>" = Arc::new(black_box(Session { parts: [0; 9] }));
-    counted: 269 x 1 "Rc<RefCell<types::Session>>" = Rc::new(RefCell::new(Session { parts: [0; 9] }));
-    maps: 271 x 1 "HashMap<u64, types::Order>" = HashMap::<u64, Order>::with_capacity(black_box(9));
+    pushed_orders: 37 x 3, of::<Vec<Order>>, fill(9, Vec::new(), Vec::push);
+    collected_numbers: 223 x 1, of::<Vec<u32>>, (0..black_box(9_u32)).collect::<Vec<u32>>();
+    cloned_orders: 41 x 1, of::<Vec<Order>>, black_box(&[Order::default(); 3]).to_vec();
+    slices: 227 x 1, of::<Box<[Order]>>, Box::<[Order]>::from([Order::default(); 3].as_slice());
+    texts: 229 x 1, of::<String>, black_box("a text of some length").to_owned();
+    formatted_texts: 43 x 1, of::<String>, format!("{}", black_box("a text of some length"));
+    boxed_texts: 233 x 1, of::<Box<str>>, Box::<str>::from(black_box("a text"));
+    shared_texts: 239 x 1, of::<Arc<str>>, Arc::<str>::from(black_box("a text"));
+    os_texts: 313 x 1, of::<OsString>, OsStr::new(black_box("a text")).to_os_string();
+    paths: 241 x 1, of::<PathBuf>, Path::new(black_box("/a/path")).to_path_buf();
+    boxes: 251 x 1, of::<Box<Order>>, Box::new(black_box(Order::default()));
+    jobs: 257 x 1, of::<Box<Print>>, job();
+    sessions: 263 x 1, of::<Arc<Session>>, Arc::new(black_box(Session { parts: [0; 9] }));
+    counted: 269 x 1, of::<Rc<RefCell<Session>>>, Rc::new(RefCell::new(Session { parts: [0; 9] }));
+    maps: 271 x 1, of::<HashMap<u64, Order>>, HashMap::<u64, Order>::with_capacity(black_box(9));
     // Tables of 4, 8 and 16 places, of which so many are for 3, 7 and 14.
-    filled_maps: 47 x 3 "HashMap<u32, types::Session>" =
-        (0..black_box(9_u32)).fold(HashMap::new(), |mut map, key| {
+    filled_maps: 47 x 3, of::<HashMap<u32, Session>>, (0..black_box(9_u32)).fold(HashMap::new(), |mut map, key| {
             map.insert(key, Session { parts: [0; 9] });
             map
         });
-    sets: 277 x 1 "HashSet<types::Key>" = HashSet::<Key>::from([Key(black_box(1))]);
-    ordered_maps: 281 x 1 "BTreeMap<u16, types::Order>" =
-        BTreeMap::from([(black_box(1_u16), Order::default())]);
+    sets: 277 x 1, of::<HashSet<Key>>, HashSet::<Key>::from([Key(black_box(1))]);
+    ordered_maps: 281 x 1, of::<BTreeMap<u16, Order>>, BTreeMap::from([(black_box(1_u16), Order::default())]);
     // A node has room for 11: two nodes, and the one above them.
-    high_ordered_maps: 53 x 3 "BTreeMap<u32, types::Order>" =
-        (0..black_box(12_u32)).fold(BTreeMap::new(), |mut map, key| {
+    high_ordered_maps: 53 x 3, of::<BTreeMap<u32, Order>>, (0..black_box(12_u32)).fold(BTreeMap::new(), |mut map, key| {
             map.insert(key, Order::default());
             map
         });
-    ordered_sets: 283 x 1 "BTreeSet<types::Order>" = fill(1, BTreeSet::new(), |set, order| {
+    ordered_sets: 283 x 1, of::<BTreeSet<Order>>, fill(1, BTreeSet::new(), |set, order| {
         set.insert(order);
     });
-    queues: 293 x 1 "VecDeque<types::Order>" = VecDeque::<Order>::with_capacity(black_box(5));
-    filled_queues: 59 x 2 "VecDeque<types::Order>" = fill(5, VecDeque::new(), VecDeque::push_back);
-    heaps: 307 x 1 "BinaryHeap<types::Order>" = fill(3, BinaryHeap::new(), BinaryHeap::push);
-    lists: 61 x 3 "LinkedList<types::Order>" = fill(3, LinkedList::new(), LinkedList::push_back);
-    futures: 311 x 1 "Box<{async block in types::future}>" = future();
+    queues: 293 x 1, of::<VecDeque<Order>>, VecDeque::<Order>::with_capacity(black_box(5));
+    filled_queues: 59 x 2, of::<VecDeque<Order>>, fill(5, VecDeque::new(), VecDeque::push_back);
+    heaps: 307 x 1, of::<BinaryHeap<Order>>, fill(3, BinaryHeap::new(), BinaryHeap::push);
+    lists: 61 x 3, of::<LinkedList<Order>>, fill(3, LinkedList::new(), LinkedList::push_back);
+    futures: 311 x 1, of_future, future();
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -152,22 +160,41 @@ fn future() -> Pin<Box<dyn Future<Output = u64>>> {
 #[test]
 #[ignore = "run by its parent, in a process of its own"]
 fn allocates() {
+    let truth = std::env::var_os("TRUTH").is_some();
     for case in CASES {
-        (0..case.times).for_each(|_| (case.make)());
+        for _ in 0..case.times {
+            if truth { (case.with_truth)(case.make) } else { (case.make)() }
+        }
     }
 }
 
+/// What is to be told of types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// They are declared in scopes.
+    Truth,
+    /// They are to be found out.
+    Nothing,
+}
+
 /// Traces [`allocates`] of the program at `program`, and returns the trace.
-fn trace(program: &Path, directory: &Path) -> PathBuf {
-    let path = directory.join("types.trace");
-    let variable = format!("traceallocfree=1,stacks=32,out={}", path.display());
-    let output = Command::new(program)
-        .args(["--exact", "allocates", "--ignored", "--test-threads=1"])
-        .env("SLABSCOPE", variable)
-        .output()
-        .unwrap();
+fn trace(program: &Path, directory: &Path, told: Told, stacks: u32) -> PathBuf {
+    let path = directory.join(format!("types-{told:?}.trace"));
+    let variable = format!("traceallocfree=1,stacks={stacks},out={}", path.display());
+    let mut command = Command::new(program);
+    command.args(["--exact", "allocates", "--ignored", "--test-threads=1"]);
+    command.env("SLABSCOPE", variable).env_remove("TRUTH");
+    if told == Told::Truth {
+        command.env("TRUTH", "1");
+    }
+    let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     path
+}
+
+/// The trace of this program, with stacks.
+fn trace_of_this(directory: &Path, told: Told) -> PathBuf {
+    trace(&std::env::current_exe().unwrap(), directory, told, 32)
 }
 
 fn read(trace: &Path) -> Profile {
@@ -199,17 +226,23 @@ fn found(profile: &Profile) -> BTreeMap<&'static str, Owners> {
 #[test]
 fn every_allocation_has_its_true_type() {
     let directory = TempDir::new().unwrap();
-    let trace = trace(&std::env::current_exe().unwrap(), directory.path());
-    let profile = read(&trace);
-    let found = found(&profile);
+    let [truth, found] = [Told::Truth, Told::Nothing]
+        .map(|told| found(&read(&trace_of_this(directory.path(), told))));
     let mut wrong = Vec::new();
     for case in CASES {
-        let expected = (case.owner, case.times * case.each);
+        let told: Vec<_> = truth.get(case.function).into_iter().flatten().collect();
+        let [(owner, &(objects, Some(TypeCertainty::Declared)))] = told[..] else {
+            panic!("{}: {told:?} is declared", case.function);
+        };
+        assert_eq!(objects, case.times * case.each, "{}", case.function);
         let owners: Vec<_> = found.get(case.function).into_iter().flatten().collect();
-        let is_right = matches!(owners[..], [(owner, &(objects, certainty))]
-            if (&**owner, objects) == expected && certainty >= Some(TypeCertainty::Likely));
-        if !is_right {
-            wrong.push(format!("{}: expected {expected:?}, found {owners:?}", case.function));
+        let certainty = match owners[..] {
+            [(name, &(count, certainty))] if (name, count) == (owner, objects) => certainty,
+            _ => None,
+        };
+        println!("{:18} {owner:50} {objects:4} {certainty:?}", case.function);
+        if certainty < Some(TypeCertainty::Likely) {
+            wrong.push(format!("{}: {objects} of {owner}, found {owners:?}", case.function));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -218,20 +251,45 @@ fn every_allocation_has_its_true_type() {
 #[test]
 fn the_view_of_types_sums_them_up() {
     let directory = TempDir::new().unwrap();
-    let trace = trace(&std::env::current_exe().unwrap(), directory.path());
-    let types = read(&trace).types();
-    let mut expected = BTreeMap::<&str, u64>::new();
-    for case in CASES {
-        *expected.entry(case.owner).or_default() += case.times * case.each;
-    }
-    for (owner, objects) in expected {
-        let row = types.types.iter().find(|row| row.name.as_deref() == Some(owner));
-        let allocated = row.map_or(0, |row| row.allocated.objects);
+    let [truth, found] = [Told::Truth, Told::Nothing]
+        .map(|told| read(&trace_of_this(directory.path(), told)).types());
+    let declared = truth.types.iter().filter(|row| row.certainty == Some(TypeCertainty::Declared));
+    let mut checked = 0;
+    for truth in declared {
+        let row = found.types.iter().find(|row| row.name == truth.name);
+        let (allocated, objects) =
+            (row.map_or(0, |row| row.allocated.objects), truth.allocated.objects);
         // What runs the test allocates too, but nothing of our types.
-        let is_right =
-            if owner.contains("types::") { allocated == objects } else { allocated >= objects };
-        assert!(is_right, "{owner}: {objects} were allocated, {allocated} are told");
+        let is_ours = truth.name.as_ref().is_some_and(|name| name.contains("types::"));
+        let is_right = if is_ours { allocated == objects } else { allocated >= objects };
+        assert!(is_right, "{:?}: {objects} were allocated, {allocated} are told", truth.name);
+        checked += 1;
     }
+    assert!(checked > 15, "{checked}");
+}
+
+#[test]
+fn declared_types_need_no_stacks_and_are_kept_with_names() {
+    let directory = TempDir::new().unwrap();
+    let program = std::env::current_exe().unwrap();
+    let truth = trace(&program, directory.path(), Told::Truth, 0);
+    let of = |profile: &Profile| {
+        let types = profile.types();
+        let is_declared = |row: &&TypeRow| row.certainty == Some(TypeCertainty::Declared);
+        let rows = types.types.into_iter();
+        let rows = rows.filter(|row| is_declared(&row));
+        rows.map(|row| (row.name, row.allocated.objects)).collect::<BTreeMap<_, _>>()
+    };
+    let declared = of(&read(&truth));
+    assert_eq!(declared.get(&Some("Vec<types::Order>".into())), Some(&(211 + 37 * 3 + 41)));
+    assert_eq!(declared.get(&Some("Arc<types::Session>".into())), Some(&263));
+    let named = directory.path().join("named.trace");
+    slabscope(&["symbolize", "-o"]).args([&named, &truth]).assert().code(0).stdout("").stderr("");
+    assert_eq!(of(&read(&named)), declared);
+    slabscope(&["verify"]).arg(&named).assert().code(0);
+    // No mark of doubt stands before it.
+    let row = predicates::str::is_match(r"(?m)^ *Arc<types::Session> +263 ").unwrap();
+    slabscope(&["types"]).arg(&truth).assert().code(0).stdout(row);
 }
 
 /// What stays the same when names move into the trace: they are then told, and no longer found.
@@ -249,7 +307,7 @@ fn a_symbolized_trace_needs_its_program_no_more() {
     let directory = TempDir::new().unwrap();
     let program = directory.path().join("program");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    let plain = trace(&program, directory.path());
+    let plain = trace(&program, directory.path(), Told::Nothing, 32);
     let named = directory.path().join("named.trace");
     let before = read(&plain).types();
     slabscope(&["symbolize", "-o"]).args([&named, &plain]).assert().code(0).stdout("").stderr("");

@@ -10,6 +10,7 @@ use core::time::Duration;
 use slabscope_os::{clock, cpu, futex};
 
 use crate::counts::EventKind;
+use crate::declared::Declared;
 use crate::policy::Overflow;
 use crate::reading::{PageClock, Reading};
 use crate::ring::{Event, Pushed};
@@ -18,7 +19,7 @@ use crate::stacks::Stacks;
 use crate::thread_clock::ThreadClock;
 use crate::thread_table::add_own;
 use slabscope_unwind::Place;
-use slabscope_wire::live::word;
+use slabscope_wire::live::{site, word};
 
 /// As the earliest time of an event: any reading will do, but no shared one.
 const FRESH: u64 = 1;
@@ -29,6 +30,8 @@ pub struct Emitter<'a> {
     session: &'a Session,
     /// The thread's.
     clock: &'a ThreadClock,
+    /// The thread's too.
+    declared: &'a Declared,
     thread: u32,
     /// Whether the operation interrupted another of the same thread, whose clock and counters are then
     /// not ours to write.
@@ -39,15 +42,26 @@ pub struct Emitter<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    /// For an operation of the thread with this number and clock.
+    /// For an operation of the thread with this number, this clock, and what it declares.
     #[inline]
-    pub fn new(session: &'a Session, thread: u32, clock: &'a ThreadClock) -> Self {
-        Emitter { session, clock, thread, reentrant: false, pressed: false, patient: false }
+    pub fn new(
+        session: &'a Session,
+        thread: u32,
+        clock: &'a ThreadClock,
+        declared: &'a Declared,
+    ) -> Self {
+        let (reentrant, pressed, patient) = (false, false, false);
+        Emitter { session, clock, declared, thread, reentrant, pressed, patient }
     }
 
     /// For an operation that interrupted another of its thread.
-    pub fn reentrant(session: &'a Session, thread: u32, clock: &'a ThreadClock) -> Self {
-        Emitter { reentrant: true, ..Emitter::new(session, thread, clock) }
+    pub fn reentrant(
+        session: &'a Session,
+        thread: u32,
+        clock: &'a ThreadClock,
+        declared: &'a Declared,
+    ) -> Self {
+        Emitter { reentrant: true, ..Emitter::new(session, thread, clock, declared) }
     }
 
     /// Waits for room whatever the policy says: for a time when nobody else pushes.
@@ -91,9 +105,10 @@ impl<'a> Emitter<'a> {
         slot: usize,
         place: impl FnOnce() -> Place,
     ) {
+        let of = self.declared.number(self.session);
         let site = match self.session.stacks() {
-            None => self.session.sites().intern(size, align),
-            Some(stacks) => self.site_with_stack(stacks, size, align, &place()),
+            None => self.session.sites().intern(size, align, of),
+            Some(stacks) => self.site_with_stack(stacks, (size, align, of), &place()),
         };
         self.object(EventKind::ObjectAlloc, id, site);
         self.add_live(slot as u64);
@@ -101,10 +116,16 @@ impl<'a> Emitter<'a> {
 
     /// The site's number with its call stack, or without it for lack of room. A thread that meets code
     /// of a module nobody knows yet should wait for the drainer to look at it.
-    fn site_with_stack(&mut self, stacks: &Stacks, size: usize, align: usize, at: &Place) -> u32 {
-        let site = stacks.intern(size, align, at, self.session.live());
+    fn site_with_stack(
+        &mut self,
+        stacks: &Stacks,
+        (size, align, of): (usize, usize, u16),
+        at: &Place,
+    ) -> u32 {
+        let request = site::pack(size as u64, align as u64, of);
+        let site = stacks.intern(request, at, self.session.live());
         self.pressed |= stacks.wants_scan() && self.session.pressed_at() != u64::MAX;
-        site.unwrap_or_else(|| self.session.sites().intern(size, align))
+        site.unwrap_or_else(|| self.session.sites().intern(size, align, of))
     }
 
     /// An object in a slot of `slot` bytes is about to be freed.

@@ -150,7 +150,10 @@ impl<'a> DataBatch<'a> {
         kind: u8,
         bytes: &'a mut [u8],
     ) -> Self {
-        debug_assert!(kind <= data::MODULES, "an unknown kind of side data");
+        debug_assert!(
+            kind <= data::TYPED_SITES && kind != data::SITE_TYPES,
+            "an unknown kind of side data"
+        );
         let header = BatchHeader {
             kind: BatchKind::Experimental(slabscope_wire::alloc_free::EXPERIMENT),
             generation,

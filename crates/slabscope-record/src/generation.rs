@@ -6,6 +6,8 @@
 //! goroutine 1, since only a goroutine on a processor may report the size of the heap.
 
 mod build;
+mod declared;
+mod marks;
 mod modules;
 mod sites;
 
@@ -113,7 +115,7 @@ impl<'a> Generation<'a> {
     /// Notes that an event of this generation names `site`.
     #[inline]
     pub(crate) fn note_site(&mut self, site: u32) {
-        self.sites.note(site, self.number);
+        self.sites.note(site);
     }
 
     /// Writes the size of the live heap, as of `now_ns`; every event so far is before that.
@@ -201,6 +203,7 @@ impl<'a> Generation<'a> {
         self.start_ns = start_ns;
         self.start_at = self.out.position();
         self.control_known = false;
+        self.sites.begin();
         let mut payload = [0; 64];
         let len = self.sync(&mut payload);
         let sync = payload.get(..len).unwrap_or_default();
@@ -217,6 +220,7 @@ impl<'a> Generation<'a> {
         self.write_sites();
         self.write_threads();
         self.write_modules_again();
+        self.write_without();
     }
 
     fn normal_header(&self) -> BatchHeader {

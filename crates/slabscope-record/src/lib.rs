@@ -12,10 +12,13 @@
 mod claim;
 mod clock;
 pub mod counts;
+mod declared;
 pub mod drain;
 pub mod emit;
 pub mod encode;
 pub mod generation;
+mod hash;
+mod index;
 mod live;
 pub mod mapped;
 mod memory;
@@ -33,8 +36,10 @@ pub mod site;
 pub mod stacks;
 mod thread_clock;
 pub mod thread_table;
+mod type_names;
 
 pub use counts::{EventKind, KINDS};
+pub use declared::{Declared, Outer};
 pub use emit::Emitter;
 pub use memory::{Extent, LiveFile, RecorderMemory};
 pub use output::CAN_COMPRESS;

@@ -13,7 +13,7 @@ use slabscope_os::file::{Errno, File};
 use slabscope_os::rseq::RingHead;
 use slabscope_os::{clock, process};
 use slabscope_wire::buffer::Buffer;
-use slabscope_wire::live::{self, checkpoint, header, state};
+use slabscope_wire::live::{self, checkpoint, header, name, state};
 
 use crate::clock::Anchor;
 use crate::mapped::{Mapped, Region};
@@ -92,6 +92,7 @@ impl Live {
             (header::THREAD_SIZE, bytes(size_of::<ThreadEntry>())),
             (header::SITES_AT, bytes(layout.sites)),
             (header::SITES, bytes(SLOTS)),
+            (header::TYPE_NAMES_AT, bytes(layout.type_names)),
             (header::STACK_SITES_AT, bytes(layout.stack_sites)),
             (header::FRAMES_AT, bytes(layout.frames)),
             (header::MODULES_AT, bytes(layout.modules)),
@@ -175,6 +176,15 @@ impl Live {
         unsafe {
             let words = self.region.slice(start, (end - start) / size_of::<u32>())?;
             Some((words, self.region.slice(count * size_of::<u64>(), 1)?))
+        }
+    }
+
+    /// Memory for names of declared types, with the word that counts their units.
+    pub(crate) fn type_names(&self) -> Option<(Mapped<AtomicU64>, Mapped<AtomicU64>)> {
+        // SAFETY: as in `thread_count`.
+        unsafe {
+            let words = self.region.slice(self.layout.type_names, name::UNITS * name::WORDS)?;
+            Some((words, self.region.slice(header::TYPE_NAMES * size_of::<u64>(), 1)?))
         }
     }
 

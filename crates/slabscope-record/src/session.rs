@@ -28,9 +28,13 @@ use crate::signal::Signal;
 use crate::site::{Site, SiteTable};
 use crate::stacks::Stacks;
 use crate::thread_table::{ThreadEntry, ThreadTable};
+use crate::type_names::TypeNames;
 
 /// The drainer's stack, in bytes. It keeps its buffers in mappings.
 pub(crate) const STACK_LEN: usize = 256 * 1024;
+
+/// The number of the next session: only that it is another's matters.
+static SERIAL: AtomicU32 = AtomicU32::new(1);
 
 /// How a trace is to be made.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +88,9 @@ pub struct Session {
     threads: ThreadTable,
     sites: SiteTable,
     stacks: Option<Stacks>,
+    type_names: TypeNames,
+    /// Which session of the process it is, from 1.
+    serial: u32,
     pages: PageClocks,
     signal: &'static Signal,
     /// Events that the drainer took from the rings.
@@ -140,9 +147,12 @@ impl Session {
                 Rings::new(live.heads()?, live.words()?, config.policy.force_cas, !ticks_are_nanos);
             let threads = ThreadTable::new(live.threads()?, live.thread_count()?);
             let sites = SiteTable::new(live.sites()?);
-            Some((rings, threads, sites, stacks(&config, live)?, PageClocks::new()?))
+            let (words, used) = live.type_names()?;
+            let type_names = TypeNames::new(words, used)?;
+            Some((rings, threads, sites, stacks(&config, live)?, type_names, PageClocks::new()?))
         });
-        let (Some(live), Some((rings, threads, sites, stacks, pages))) = (live, parts) else {
+        let (Some(live), Some((rings, threads, sites, stacks, type_names, pages))) = (live, parts)
+        else {
             // SAFETY: no thread was started on it.
             unsafe { thread::unmap_stack(stack, STACK_LEN) };
             return None;
@@ -162,6 +172,8 @@ impl Session {
             threads,
             sites,
             stacks,
+            type_names,
+            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             pages,
             signal,
             taken: Counts::new(),
@@ -255,6 +267,22 @@ impl Session {
             Some(site) => Some((site, 0)),
             None => self.stacks()?.site(number),
         }
+    }
+
+    /// The number of a declared type's name; 0, and counted, when there is no room for it.
+    pub(crate) fn intern_type_name(&self, name: &[u8]) -> u16 {
+        self.type_names.intern(name, |len| self.live.back(Part::TypeNames, len))
+    }
+
+    /// The names of declared types.
+    pub(crate) fn type_names(&self) -> &TypeNames {
+        &self.type_names
+    }
+
+    /// Which session of the process this is, from 1.
+    #[inline]
+    pub(crate) fn serial(&self) -> u32 {
+        self.serial
     }
 
     /// The clocks of pages.

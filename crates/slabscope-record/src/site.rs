@@ -1,6 +1,6 @@
 //! Sites: what an allocation asked for, interned.
 //!
-//! A site is a pair of size and alignment; its number travels with each event in place of a type,
+//! A site is size and alignment, and the type where the program declares one; its number travels with each event in place of a type,
 //! so a reader knows the requested size as well as the slot's. A lock-free table of open
 //! addressing: a key is written once, by compare-and-swap, and never changes.
 
@@ -32,6 +32,8 @@ pub struct Site {
     pub size: u64,
     /// Requested alignment in bytes.
     pub align: u64,
+    /// The number of the declared type's name; 0 where none was.
+    pub declared: u16,
 }
 
 impl SiteTable {
@@ -42,12 +44,14 @@ impl SiteTable {
 
     /// The number of the site, from 1; 0, which means unknown, when there is no room for it.
     #[inline]
-    pub fn intern(&self, size: usize, align: usize) -> u32 {
-        let key = site::pack(size as u64, align as u64);
+    pub fn intern(&self, size: usize, align: usize, declared: u16) -> u32 {
+        let key = site::pack(size as u64, align as u64, declared);
         // Sizes near each other share a page of the table, since a program uses few and small ones;
         // the higher bits spread those that are multiples of the table's length.
-        let home =
-            size ^ (size >> 20).wrapping_mul(0x9e37) ^ ((align.trailing_zeros() as usize) << 14);
+        let home = size
+            ^ (size >> 20).wrapping_mul(0x9e37)
+            ^ ((align.trailing_zeros() as usize) << 14)
+            ^ usize::from(declared).wrapping_mul(0x9e35);
         for probe in 0..PROBES {
             let slot = (home + probe) & (SLOTS - 1);
             let Some(entry) = self.keys.get(slot) else { break };
@@ -68,8 +72,15 @@ impl SiteTable {
     /// What `number` stands for; `None` for 0 and numbers never given out.
     pub fn get(&self, number: u32) -> Option<Site> {
         let key = self.keys.get((number as usize).checked_sub(1)?)?.load(Ordering::Relaxed);
-        let (size, align) = site::unpack(key)?;
-        Some(Site { size, align })
+        Site::of_request(key)
+    }
+}
+
+impl Site {
+    /// What a word of [`site`] says.
+    pub(crate) fn of_request(word: u64) -> Option<Site> {
+        let (size, align, declared) = site::unpack(word)?;
+        Some(Site { size, align, declared })
     }
 }
 
@@ -78,15 +89,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_pair_has_one_number_and_gives_it_back() {
+    fn each_request_has_one_number_and_gives_it_back() {
         let table = SiteTable::new(Mapped::new(SLOTS).unwrap());
-        let pairs = [(1, 1), (8, 8), (8, 16), (1 << 20, 8), (1 << 21, 8), (3 << 40, 4096), (0, 1)];
-        let numbers: [u32; 7] = pairs.map(|(size, align)| table.intern(size, align));
-        for (index, &(size, align)) in pairs.iter().enumerate() {
-            assert_eq!(table.intern(size, align), numbers[index]);
+        let triples = [
+            (1, 1, 0),
+            (8, 8, 0),
+            (8, 16, 0),
+            (8, 8, 1),
+            (8, 8, u16::MAX),
+            (1 << 20, 8, 0),
+            (1 << 21, 8, 0),
+            (3 << 36, 4096, 9),
+            (0, 1, 0),
+        ];
+        let numbers = triples.map(|(size, align, of)| table.intern(size, align, of));
+        for (index, &(size, align, declared)) in triples.iter().enumerate() {
+            assert_eq!(table.intern(size, align, declared), numbers[index]);
             assert_eq!(numbers.iter().filter(|&&n| n == numbers[index]).count(), 1);
             let site = table.get(numbers[index]);
-            assert_eq!(site, Some(Site { size: size as u64, align: align as u64 }));
+            let (size, align) = (size as u64, align as u64);
+            assert_eq!(site, Some(Site { size, align, declared }));
         }
         assert_eq!(table.get(0), None);
         assert_eq!(table.get(5), None);
@@ -95,10 +117,9 @@ mod tests {
     #[test]
     fn a_crowded_place_refuses_and_does_not_hang() {
         let table = SiteTable::new(Mapped::new(SLOTS).unwrap());
-        let home = 1 << 10;
-        // Multiples of 2^56 / 2^20 differ only in bits that the hash folds to the same place.
-        let refused = (0..100_000_usize).filter(|n| table.intern(home + (n << 36), 8) == 0).count();
-        let given = 100_000 - refused;
-        assert!(given >= PROBES.min(100_000), "{given}");
+        // Each type with the one size that belongs where the first of them does.
+        let size = |declared: u16| usize::from(declared).wrapping_mul(0x9e35) & (SLOTS - 1);
+        let refused = (0..1000).filter(|&of| table.intern(size(of), 8, of) == 0).count();
+        assert_eq!(refused, 1000 - PROBES);
     }
 }

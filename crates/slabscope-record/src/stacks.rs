@@ -5,18 +5,18 @@
 //! as an address and the frame that called it, so that stacks share what they have in common. What no
 //! table has room for is recorded without a stack, and counted.
 
-mod index;
 mod recent;
 mod records;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use slabscope_unwind::{CallStack, Frame, Place, Unwinder};
-use slabscope_wire::live::{site, word};
+use slabscope_wire::live::word;
 
+use crate::hash::{ODD, SEED, fold};
+use crate::index::Index;
 use crate::live::{Live, Part};
 use crate::site::{SLOTS, Site};
-use index::Index;
 use recent::Recent;
 use records::Records;
 
@@ -54,31 +54,27 @@ impl Stacks {
     /// Stacks of `depth` frames at most, in this memory; `None` if there is none.
     pub(crate) fn new(unwinder: &'static Unwinder, depth: usize, live: &Live) -> Option<Self> {
         let (sites, frames) = (live.links(Part::StackSites)?, live.links(Part::Frames)?);
+        let (site_index, frame_index) = (Index::new(STACK_SITES)?, Index::new(FRAMES)?);
+        site_index.advise_large_pages();
+        frame_index.advise_large_pages();
         Some(Stacks {
             unwinder,
             depth,
             sites: Records::new(sites.0, sites.1),
             frames: Records::new(frames.0, frames.1),
             recent: Recent::new()?,
-            site_index: Index::new(STACK_SITES)?,
-            frame_index: Index::new(FRAMES)?,
+            site_index,
+            frame_index,
             without: AtomicU64::new(0),
         })
     }
 
-    /// The number of the site that asks for so many bytes at `place`; `None`, and counted, when it has
-    /// to do without a stack.
+    /// The number of the site that makes this request, a word of [`site`](slabscope_wire::live::site), at `place`; `None`, and
+    /// counted, when it has to do without a stack.
     #[inline(never)]
-    pub(crate) fn intern(
-        &self,
-        size: usize,
-        align: usize,
-        place: &Place,
-        live: &Live,
-    ) -> Option<u32> {
+    pub(crate) fn intern(&self, request: u64, place: &Place, live: &Live) -> Option<u32> {
         let mut stack = CallStack::new();
         self.unwinder.walk(place, self.depth, &mut stack);
-        let request = site::pack(size as u64, align as u64);
         let era = u64::from(self.unwinder.era());
         let hash = fold(fold(stack.hash() ^ SEED, ODD) ^ request, ODD ^ era << 1);
         if let Some(number) = self.recent.find(hash) {
@@ -124,8 +120,7 @@ impl Stacks {
     /// What a site's number stands for, and its innermost frame; `None` for numbers never given out.
     pub(crate) fn site(&self, number: u32) -> Option<(Site, u32)> {
         let (request, frame) = self.sites.get(number.checked_sub(SLOTS as u32)?)?;
-        let (size, align) = site::unpack(request)?;
-        Some((Site { size, align }, frame))
+        Some((Site::of_request(request)?, frame))
     }
 
     /// What a frame's number stands for.
@@ -154,14 +149,4 @@ impl Stacks {
     pub(crate) fn unwinder(&self) -> &'static Unwinder {
         self.unwinder
     }
-}
-
-const SEED: u64 = 0x2d35_8dcc_aa6c_78a5;
-const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// Both halves of a product: each bit of it depends on all bits of both.
-#[inline(always)]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
 }

@@ -145,15 +145,32 @@ impl Finish<'_> {
         writer.side_data(data::FRAMES, start, frames.iter(), |b, frame| {
             frame.iter().all(|&number| b.varint(number))
         });
+        self.declared(writer, start, &rows);
         writer.side_data(data::SITES, start, rows.iter(), |b, site| {
             [site.number, site.size, site.align, site.frame.into()]
                 .iter()
                 .all(|&number| b.varint(number))
         });
         writer.side_data(data::TYPES, start, rows.iter(), |b, site| {
-            let name = format!("size {} align {}", site.size, site.align);
-            [site.number, 0, site.size, 0].iter().all(|&number| b.varint(number))
-                && b.text(name.as_bytes())
+            let name = match self.live.type_name(site.declared) {
+                Some(name) => name.to_vec(),
+                None => format!("size {} align {}", site.size, site.align).into_bytes(),
+            };
+            [site.number, 0, site.size, 0].iter().all(|&number| b.varint(number)) && b.text(&name)
+        });
+    }
+
+    /// The types that the program declared, of these sites.
+    fn declared(&self, writer: &mut Writer, start: u64, rows: &[Site]) {
+        let named: BTreeSet<u16> = rows.iter().map(|site| site.declared).collect();
+        let names =
+            named.into_iter().filter_map(|number| Some((number, self.live.type_name(number)?)));
+        writer.side_data(data::TYPE_NAMES, start, names, |b, &(number, name)| {
+            b.varint(number.into()) && b.text(name)
+        });
+        let typed = rows.iter().filter(|site| self.live.type_name(site.declared).is_some());
+        writer.side_data(data::TYPED_SITES, start, typed, |b, site| {
+            b.varint(site.number) && b.varint(site.declared.into())
         });
     }
 

@@ -1,7 +1,7 @@
 //! A live file, checked.
 
 use slabscope_wire::batch::PAYLOAD_MAX;
-use slabscope_wire::live::{HEAD_SIZE, MAGIC, VERSION, checkpoint, header, link, thread};
+use slabscope_wire::live::{HEAD_SIZE, MAGIC, VERSION, checkpoint, header, link, name, thread};
 
 use crate::error::Error;
 
@@ -75,6 +75,9 @@ impl<'a> Live<'a> {
         live.part(header::MODULES_AT, live.header(header::MODULES_LEN)?, 1)?;
         live.part(header::STACK_SITES_AT, live.header(header::STACK_SITES)?, link::LEN as u64)?;
         live.part(header::FRAMES_AT, live.header(header::FRAMES)?, link::LEN as u64)?;
+        let names = live.header(header::TYPE_NAMES)?.checked_add(1);
+        let names = names.ok_or(Error::Header(header::TYPE_NAMES))?;
+        live.part(header::TYPE_NAMES_AT, names, name::UNIT as u64)?;
         live.part(header::CHUNK_AT, live.header(header::CHUNK_MAX)?, 1)?;
         live.part(header::THREADS_AT, live.header(header::THREADS)?, thread_size)?;
         let at = live.header(header::CHECKPOINTS_AT)? + current * checkpoint_size;
@@ -133,6 +136,19 @@ impl<'a> Live<'a> {
             *word = u32::from_le_bytes(*bytes);
         }
         Some(link::unpack(words))
+    }
+
+    /// The name of a declared type, by its number; `None` for 0 and numbers never given out.
+    pub(crate) fn type_name(&self, number: u16) -> Option<&'a [u8]> {
+        if number == 0 || u64::from(number) > self.header(header::TYPE_NAMES).ok()? {
+            return None;
+        }
+        let unit = usize::from(number) * name::UNIT;
+        let at =
+            usize::try_from(self.header(header::TYPE_NAMES_AT).ok()?).ok()?.checked_add(unit)?;
+        let len = usize::try_from(self.word(at)?).ok().filter(|len| *len <= name::LEN_MAX)?;
+        let start = at.checked_add(size_of::<u64>())?;
+        self.bytes.get(start..start.checked_add(len)?).filter(|name| !name.is_empty())
     }
 
     /// The records of modules.

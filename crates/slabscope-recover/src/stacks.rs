@@ -13,6 +13,8 @@ pub(crate) struct Site {
     pub(crate) number: u64,
     pub(crate) size: u64,
     pub(crate) align: u64,
+    /// The number of the declared type's name; 0 where none was.
+    pub(crate) declared: u16,
     /// The innermost frame of its call stack; 0 for none.
     pub(crate) frame: u32,
 }
@@ -25,8 +27,8 @@ pub(crate) fn site(live: &Live<'_>, number: u32) -> Option<Site> {
         Some(number) => live.link(header::STACK_SITES_AT, header::STACK_SITES, number)?,
         None => (live.word_of(header::SITES_AT, number.checked_sub(1)?), 0),
     };
-    let (size, align) = site::unpack(request)?;
-    Some(Site { number, size, align, frame })
+    let (size, align, declared) = site::unpack(request)?;
+    Some(Site { number, size, align, declared, frame })
 }
 
 /// All frames of the stacks that begin with these, each after the one that called it: number,

@@ -168,3 +168,35 @@ fn words_counted_to_the_end_of_numbers_are_refused() {
         }
     }
 }
+
+#[test]
+fn declared_types_come_with_the_sites_that_have_them() {
+    let mut live = LiveFile::with_events(false);
+    live.set_type_names([
+        b"longer than a unit of sixty-four bytes, which makes the next one's number 3",
+        b"a\x1b\xff",
+    ]);
+    let types = |live: &LiveFile| {
+        let recovered = recover(&[], &live.bytes).expect("it is sound").expect("it was live");
+        let (_, mut generations) = read(&recovered.tail);
+        let data = generations.remove(0);
+        (data.type_names, data.typed_sites, data.types)
+    };
+    let (names, typed, entries) = types(&live);
+    // Of the second only, since no event names a site of the first; and what is no text becomes some.
+    assert_eq!(names, [(3, "a\x1b\u{fffd}".to_owned())]);
+    assert_eq!(typed, [(3, 3)]);
+    let named: Vec<_> = entries.iter().map(|entry| (entry.id, &*entry.name)).collect();
+    assert_eq!(named, [(1, "size 24 align 8"), (3, "a\x1b\u{fffd}")]);
+    // A name that was being written, or never was.
+    for broken in [0, 1025, u64::MAX] {
+        live.set(live.type_name_at(3), broken);
+        let (names, typed, entries) = types(&live);
+        assert_eq!((names, typed), (vec![], vec![]));
+        assert_eq!(entries[1].name, "size 48 align 8");
+    }
+    live.set_header(header::TYPE_NAMES, 1 << 40);
+    assert!(matches!(recover(&[], &live.bytes), Err(Error::TooShort { .. })));
+    live.set_header(header::TYPE_NAMES, u64::MAX);
+    assert!(matches!(recover(&[], &live.bytes), Err(Error::Header(_))));
+}

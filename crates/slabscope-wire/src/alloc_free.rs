@@ -80,9 +80,15 @@ pub mod data {
     /// bias, loaded ns (0: before the trace), unloaded ns (0: still there), build id (a text, maybe
     /// empty), path` each. A link-time address and the bias make an address, modulo 2^64.
     pub const MODULES: u8 = 72;
+    /// Names of types that the program declared, to the end of the payload: `id, name` each. Each
+    /// generation has those that its sites need.
+    pub const TYPE_NAMES: u8 = 73;
     /// Types of sites, to the end of the payload: `site id, certainty (1 guess, 2 likely, 3 exact,
     /// 4 declared), type` each. Not by the recorder: by a tool that gave the trace its names.
     pub const SITE_TYPES: u8 = 74;
+    /// Sites whose type was declared, to the end of the payload: `site id, type name id` each. By the
+    /// recorder, in the same generation as the site; a name stands before the sites that have it.
+    pub const TYPED_SITES: u8 = 75;
 }
 
 /// The flags of a frame.

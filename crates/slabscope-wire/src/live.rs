@@ -10,13 +10,14 @@
 //! fills the other and then switches. So at every moment the trace up to the checkpoint and the
 //! words after it are the whole story.
 
+pub mod name;
 pub mod word;
 
 /// The first word of the file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"slablive");
 
 /// The version of the layout. A reader of one version refuses the others.
-pub const VERSION: u64 = 4;
+pub const VERSION: u64 = 5;
 
 /// What stands after the trace file's name in that of its live file.
 pub const SUFFIX: &str = ".live";
@@ -103,8 +104,12 @@ pub mod header {
     pub const MODULES_AT: usize = 27;
     /// How many bytes they have.
     pub const MODULES_LEN: usize = 28;
+    /// Where the names of declared types begin; see [`name`](super::name).
+    pub const TYPE_NAMES_AT: usize = 29;
+    /// How many units of them were given out, beside unit 0.
+    pub const TYPE_NAMES: usize = 30;
     /// How many words the header has.
-    pub const LEN: usize = 29;
+    pub const LEN: usize = 31;
 }
 
 /// What a live file is of.
@@ -151,20 +156,26 @@ pub mod thread {
     pub const GENERATION: usize = 5;
 }
 
-/// A site as one word: `[log2 of the alignment, plus 1 : 8 | size : 56]`, 0 for none.
+/// A site as one word: `[log2 of the alignment, plus 1 : 8 | declared type : 16 | size : 40]`, 0 for none.
+/// The type is the number of a [`name`](super::name), 0 where none was declared.
 pub mod site {
-    const SIZE_BITS: u32 = 56;
+    const SIZE_BITS: u32 = 40;
+    const ALIGN_SHIFT: u32 = 56;
 
-    /// The word of a site.
+    /// The largest size that can be told: more than the heap has addresses for.
+    pub const SIZE_MAX: u64 = (1 << SIZE_BITS) - 1;
+
+    /// The word of a site; a size above [`SIZE_MAX`] becomes that.
     #[inline]
-    pub const fn pack(size: u64, align: u64) -> u64 {
-        (align.trailing_zeros() as u64 + 1) << SIZE_BITS | size
+    pub const fn pack(size: u64, align: u64, type_name: u16) -> u64 {
+        let size = if size < SIZE_MAX { size } else { SIZE_MAX };
+        (align.trailing_zeros() as u64 + 1) << ALIGN_SHIFT | (type_name as u64) << SIZE_BITS | size
     }
 
-    /// Size and alignment, in bytes; `None` for a word that is no site's.
-    pub const fn unpack(word: u64) -> Option<(u64, u64)> {
-        match word >> SIZE_BITS {
-            log @ 1..=64 => Some((word & ((1 << SIZE_BITS) - 1), 1 << (log - 1))),
+    /// Size and alignment, in bytes, and the declared type; `None` for a word that is no site's.
+    pub const fn unpack(word: u64) -> Option<(u64, u64, u16)> {
+        match word >> ALIGN_SHIFT {
+            log @ 1..=64 => Some((word & SIZE_MAX, 1 << (log - 1), (word >> SIZE_BITS) as u16)),
             _ => None,
         }
     }
@@ -225,9 +236,12 @@ mod tests {
 
     #[test]
     fn sites_survive_a_round_trip() {
-        for (size, align) in [(0, 1), (24, 8), (3 << 40, 4096), ((1 << 56) - 1, 1 << 63)] {
-            assert_eq!(site::unpack(site::pack(size, align)), Some((size, align)));
+        for (size, align) in [(0, 1), (24, 8), (256 << 30, 4096), (site::SIZE_MAX, 1 << 63)] {
+            for of in [0, 1, u16::MAX] {
+                assert_eq!(site::unpack(site::pack(size, align, of)), Some((size, align, of)));
+            }
         }
+        assert_eq!(site::pack(u64::MAX, 8, 1), site::pack(site::SIZE_MAX, 8, 1));
         assert_eq!(site::unpack(0), None);
         assert_eq!(site::unpack(u64::MAX), None);
     }

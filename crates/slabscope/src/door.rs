@@ -125,7 +125,8 @@ pub(crate) fn pass<R>(
 /// Runs `operation` without a cache or a lock. Something keeps the session alive.
 fn apart<R>(thread: &Thread, operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
     let mut emitter = session::current().map(|session| {
-        Emitter::reentrant(session, session::number_if_known(thread.trace.get()), &thread.clock)
+        let number = session::number_if_known(thread.trace.get());
+        Emitter::reentrant(session, number, &thread.clock, &thread.declared)
     });
     operation(Access::Reentrant(emitter.as_mut()))
 }

@@ -44,12 +44,14 @@ pub mod thread;
 mod tls;
 pub mod trace;
 mod traced;
+mod typed;
 mod watch;
 
 use slabscope_heap::Heap;
 
 pub use global_alloc::Slabscope;
 pub use stats::{ClassUsage, Extent, LiveFile, RecorderMemory, Stats, stats};
+pub use typed::{type_name, typed};
 
 /// The one heap of the program.
 pub(crate) static HEAP: Heap = Heap::new();

@@ -184,7 +184,7 @@ pub(crate) fn emitter<'a>(
     let epoch = EPOCH.load(Ordering::Relaxed);
     let trace = caller.trace.get();
     if trace.epoch == epoch {
-        return Emitter::new(session, trace.number, &caller.clock);
+        return Emitter::new(session, trace.number, &caller.clock, &caller.declared);
     }
     enter_slow(session, thread, caller, epoch)
 }
@@ -213,7 +213,7 @@ pub(crate) fn enter<'a>(session: &'a Session, thread: &'a Thread, epoch: u32) ->
     // What it remembers is of the trace before.
     thread.clock.reset();
     thread.trace.set(TraceNumber { epoch, number });
-    Emitter::new(session, number, &thread.clock)
+    Emitter::new(session, number, &thread.clock, &thread.declared)
 }
 
 /// The emitter for an operation of a thread that the trace knows already; `None` for another.
@@ -223,7 +223,7 @@ pub(crate) fn emitter_at_once(thread: &Thread) -> Option<Emitter<'_>> {
     if trace.epoch != EPOCH.load(Ordering::Relaxed) {
         return None;
     }
-    Some(Emitter::new(current()?, trace.number, &thread.clock))
+    Some(Emitter::new(current()?, trace.number, &thread.clock, &thread.declared))
 }
 
 /// Emits that the thread's stack is about to go, and notes its end.

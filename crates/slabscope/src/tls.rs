@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use slabscope_heap::ThreadCache;
 use slabscope_os::thread::Handle;
-use slabscope_record::ThreadClock;
+use slabscope_record::{Declared, ThreadClock};
 
 use crate::{protocol, safepoint};
 
@@ -61,6 +61,8 @@ pub(crate) struct Thread {
     pub(crate) trace: Cell<TraceNumber>,
     /// Its part in the recorder's order. Atomic by itself: invariant 2 does not concern it.
     pub(crate) clock: ThreadClock,
+    /// The type that its scope declares. As `clock`.
+    pub(crate) declared: Declared,
     /// The trace that has an event saying this thread's stack exists.
     pub(crate) stack_epoch: Cell<u32>,
     /// Base and length of the stack, once asked for.
@@ -80,6 +82,7 @@ impl Thread {
             cache: UnsafeCell::new(ThreadCache::new()),
             trace: Cell::new(TraceNumber { epoch: 0, number: 0 }),
             clock: ThreadClock::new(),
+            declared: Declared::new(),
             stack_epoch: Cell::new(0),
             stack: Cell::new(None),
             handle: Cell::new(None),

@@ -65,6 +65,24 @@ impl Generation<'_> {
     }
 }
 
+impl Generation<'_> {
+    /// Writes how many events do without what there was no room for, if any.
+    pub(super) fn write_without(&mut self) {
+        let session = self.session;
+        let stacks = session.stacks().map_or(0, |stacks| stacks.without());
+        let mut batch = self.data(data::BUILD);
+        for (key, without) in
+            [("without a stack", stacks), ("without their type", session.type_names().without())]
+        {
+            if without > 0 {
+                let without = Decimal::new(without);
+                batch.record(|b| b.text(key.as_bytes()) && b.text(without.as_str().as_bytes()));
+            }
+        }
+        batch.close();
+    }
+}
+
 fn protocol_name(session: &Session) -> &'static str {
     match (session.rings().protocol(), session.policy().force_cas) {
         (Protocol::Rseq(_), _) => "rseq",

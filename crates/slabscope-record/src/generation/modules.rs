@@ -1,6 +1,5 @@
-//! The modules of the program in a generation, and what its stacks lack.
+//! The modules of the program in a generation.
 
-use slabscope_os::say::Decimal;
 use slabscope_unwind::Module;
 use slabscope_wire::alloc_free::data;
 
@@ -19,19 +18,11 @@ impl Generation<'_> {
         self.modules_changed = true;
     }
 
-    /// Writes those that have changed in this generation a second time, and how many events do
-    /// without a stack.
+    /// Writes those that have changed in this generation a second time.
     pub(super) fn write_modules_again(&mut self) {
         if core::mem::take(&mut self.modules_changed) {
             let start_ns = self.start_ns;
             self.write_modules_if(|module| module.changed_ns >= start_ns);
-        }
-        let without = self.session.stacks().map_or(0, |stacks| stacks.without());
-        if without > 0 {
-            let mut batch = self.data(data::BUILD);
-            let without = Decimal::new(without);
-            batch.record(|b| b.text(b"without a stack") && b.text(without.as_str().as_bytes()));
-            batch.close();
         }
     }
 

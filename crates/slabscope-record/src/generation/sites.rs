@@ -2,46 +2,55 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use slabscope_os::say::Decimal;
 use slabscope_unwind::DEPTH_MAX;
 use slabscope_wire::alloc_free::data;
+use slabscope_wire::live::name;
 
-use super::Generation;
+use super::marks::Marks;
+use super::{Generation, declared};
 use crate::encode::DataBatch;
 use crate::mapped::Mapped;
 use crate::site::SLOTS;
 use crate::stacks::{FRAMES, STACK_SITES};
 
-/// Which sites were named and which were written. Atomic only to be mapped.
+/// Which sites were named and which were written.
 #[derive(Debug)]
 pub(super) struct Sites {
-    /// For each site, the generation that last wrote it.
-    written: Mapped<AtomicU32>,
-    /// Sites seen and not yet written in this generation: `new[..new_count]`.
+    /// Sites that this generation has, or will have once they are written.
+    noted: Marks,
+    /// Sites noted and not yet written: `new[..new_count]`. Atomic only to be mapped.
     new: Mapped<AtomicU32>,
     new_count: usize,
-    /// For each frame, the generation that last wrote it.
-    frames_written: Mapped<AtomicU32>,
+    /// Frames that this generation has.
+    frames: Marks,
+    /// Names of declared types that it has.
+    names: Marks,
 }
 
 impl Sites {
     pub(super) fn new(has_stacks: bool) -> Option<Self> {
         let (sites, frames) = if has_stacks { (SLOTS + STACK_SITES, FRAMES) } else { (SLOTS, 0) };
         Some(Sites {
-            written: Mapped::new(sites + 1)?,
+            noted: Marks::new(sites + 1)?,
             new: Mapped::new(sites + 1)?,
             new_count: 0,
-            frames_written: Mapped::new(frames + 1)?,
+            frames: Marks::new(frames + 1)?,
+            names: Marks::new(name::UNITS)?,
         })
     }
 
+    /// A generation begins, which has nothing yet.
+    pub(super) fn begin(&mut self) {
+        self.noted.clear();
+        self.frames.clear();
+        self.names.clear();
+    }
+
     #[inline]
-    pub(super) fn note(&mut self, site: u32, generation: u64) {
-        let Some(written) = self.written.get(site as usize) else { return };
-        if written.load(Ordering::Relaxed) == generation as u32 || site == 0 {
+    pub(super) fn note(&mut self, site: u32) {
+        if site == 0 || !self.noted.mark(site) {
             return;
         }
-        written.store(generation as u32, Ordering::Relaxed);
         if let Some(slot) = self.new.get(self.new_count) {
             slot.store(site, Ordering::Relaxed);
             self.new_count += 1;
@@ -49,17 +58,14 @@ impl Sites {
     }
 
     /// The sites not written yet.
-    fn new_ones(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn new_ones(&self) -> impl Iterator<Item = u32> {
         self.new.iter().take(self.new_count).map(|site| site.load(Ordering::Relaxed))
     }
 
-    /// Whether a frame is to be written, which it counts as from now on.
-    fn take_frame(&self, frame: u32, generation: u64) -> bool {
-        let written = self.frames_written.get(frame as usize);
-        written.is_some_and(|written| {
-            let before = written.swap(generation as u32, Ordering::Relaxed);
-            frame != 0 && before != generation as u32
-        })
+    /// The same, and which names this generation has.
+    pub(super) fn new_ones_and_names(&mut self) -> (impl Iterator<Item = u32>, &mut Marks) {
+        let new = self.new.iter().take(self.new_count).map(|site| site.load(Ordering::Relaxed));
+        (new, &mut self.names)
     }
 }
 
@@ -71,6 +77,7 @@ impl Generation<'_> {
             return;
         }
         self.write_frames();
+        self.write_declared();
         let (session, sites) = (self.session, &self.sites);
         let rows = || {
             sites.new_ones().filter_map(|n| {
@@ -99,14 +106,9 @@ impl Generation<'_> {
             self.scratch.as_mut_slice(),
         );
         for (number, site, _) in rows() {
-            let size = Decimal::new(site.size);
-            let align = Decimal::new(site.align);
-            let parts = ["size ", size.as_str(), " align ", align.as_str()];
-            let len: usize = parts.iter().map(|part| part.len()).sum();
             batch.record(|b| {
-                let head = [number, 0, site.size, 0, len as u64];
-                head.iter().all(|&n| b.varint(n))
-                    && parts.iter().all(|part| b.bytes(part.as_bytes()))
+                [number, 0, site.size, 0].iter().all(|&n| b.varint(n))
+                    && declared::name(b, session, site)
             });
         }
         batch.close();
@@ -116,7 +118,7 @@ impl Generation<'_> {
     /// Writes the frames of these sites that this generation does not have, each after the one that
     /// called it.
     fn write_frames(&mut self) {
-        let (session, sites, generation) = (self.session, &self.sites, self.number);
+        let session = self.session;
         let Some(stacks) = session.stacks() else { return };
         let mut batch = DataBatch::new(
             &mut self.out,
@@ -125,11 +127,13 @@ impl Generation<'_> {
             data::FRAMES,
             self.scratch.as_mut_slice(),
         );
-        for number in sites.new_ones() {
+        let Sites { new, new_count, frames, .. } = &mut self.sites;
+        for number in new.iter().take(*new_count).map(|site| site.load(Ordering::Relaxed)) {
             let Some((_, innermost)) = stacks.site(number) else { continue };
             let (mut path, mut len) = ([0; DEPTH_MAX], 0);
             let mut frame = innermost;
-            while sites.take_frame(frame, generation)
+            while frame != 0
+                && frames.mark(frame)
                 && let Some(place) = path.get_mut(len)
                 && let Some(link) = stacks.link(frame)
             {

@@ -41,7 +41,9 @@ impl Backing {
         let file = File::create_to_map(name)?;
         let backed = PARTS.map(|part| AtomicU64::new(layout.start(part) as u64));
         let backing = Backing { file, path, backed };
-        let first = |part| layout.start(part) == layout.end(part) || backing.back(layout, part, 1);
+        // Most programs declare no types.
+        let is_unused = |part| part == Part::TypeNames || layout.start(part) == layout.end(part);
+        let first = |part| is_unused(part) || backing.back(layout, part, 1);
         let mapped = file
             .allocate(0, layout.fixed_len())
             .and_then(|()| file.lengthen(layout.len))

@@ -1,7 +1,7 @@
 //! Where each part of the live file begins.
 
 use slabscope_os::rseq::RingHead;
-use slabscope_wire::live::{checkpoint, header, link};
+use slabscope_wire::live::{checkpoint, header, link, name};
 
 use crate::output::CHUNK;
 use crate::ring::CAPACITY;
@@ -27,6 +27,7 @@ pub(super) struct Layout {
     pub(super) chunk: usize,
     pub(super) modules: usize,
     pub(super) modules_len: usize,
+    pub(super) type_names: usize,
     pub(super) stack_sites: usize,
     pub(super) frames: usize,
     pub(super) threads: usize,
@@ -55,6 +56,7 @@ impl Layout {
             chunk: part(CHUNK),
             modules: part(modules_len),
             modules_len,
+            type_names: part(name::UNITS * name::UNIT),
             stack_sites: part(if_stacks(STACK_SITES * link::LEN)),
             frames: part(if_stacks(FRAMES * link::LEN)),
             threads: part(THREADS * size_of::<ThreadEntry>()),
@@ -64,12 +66,13 @@ impl Layout {
 
     /// Where the parts that grow begin.
     pub(super) fn fixed_len(&self) -> usize {
-        self.stack_sites
+        self.type_names
     }
 
     /// Where a part begins that grows.
     pub(super) fn start(&self, part: Part) -> usize {
         match part {
+            Part::TypeNames => self.type_names,
             Part::StackSites => self.stack_sites,
             Part::Frames => self.frames,
             Part::Threads => self.threads,
@@ -79,6 +82,7 @@ impl Layout {
     /// Where such a part ends.
     pub(super) fn end(&self, part: Part) -> usize {
         match part {
+            Part::TypeNames => self.stack_sites,
             Part::StackSites => self.frames,
             Part::Frames => self.threads,
             Part::Threads => self.len,
@@ -89,13 +93,16 @@ impl Layout {
 /// A part that grows as it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
+    /// Names of declared types.
+    TypeNames = 0,
     /// Sites with call stacks.
-    StackSites = 0,
+    StackSites = 1,
     /// Frames of call stacks.
-    Frames = 1,
+    Frames = 2,
     /// Threads.
-    Threads = 2,
+    Threads = 3,
 }
 
 /// All of them.
-pub(super) const PARTS: [Part; 3] = [Part::StackSites, Part::Frames, Part::Threads];
+pub(super) const PARTS: [Part; 4] =
+    [Part::TypeNames, Part::StackSites, Part::Frames, Part::Threads];

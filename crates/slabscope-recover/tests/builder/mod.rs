@@ -3,7 +3,8 @@
 
 use slabscope_wire::alloc_free::{EventKind, kindclass_noscan};
 use slabscope_wire::live::{
-    EPOCH_BITS, HEAD_SIZE, MAGIC, VERSION, checkpoint, header, link, site, state, thread, word,
+    EPOCH_BITS, HEAD_SIZE, MAGIC, VERSION, checkpoint, header, link, name, site, state, thread,
+    word,
 };
 use slabscope_wire::size_class::SizeClass;
 
@@ -66,7 +67,7 @@ impl LiveFile {
             let name_at = at + thread::NAME * 8;
             file.bytes[name_at..name_at + name.len()].copy_from_slice(name.as_bytes());
         }
-        file.set(SITES_AT, site::pack(24, 8));
+        file.set(SITES_AT, site::pack(24, 8, 0));
         file
     }
 
@@ -109,8 +110,30 @@ impl LiveFile {
         for (index, (value, frame)) in [(100, 0), (200, 1), (300, 1)].into_iter().enumerate() {
             self.set_link(frames_at + index * link::LEN, value, frame);
         }
-        self.set_link(sites_at, site::pack(40, 8), 2);
+        self.set_link(sites_at, site::pack(40, 8, 0), 2);
         self.push(1, 2, 1500, &[word::event(EventKind::ObjectAlloc, 3 * 1024 + 6, 9)]);
+    }
+
+    /// Two names, and an object of the second one's type at site 2.
+    pub(crate) fn set_type_names(&mut self, names: [&[u8]; 2]) {
+        // Behind the tables of `set_stacks`, in their page.
+        let at = SITES_AT + 3072;
+        self.set_header(header::TYPE_NAMES_AT, at as u64);
+        let mut unit = 1;
+        for (site, bytes) in (1..).zip(names) {
+            self.set(at + unit * name::UNIT, bytes.len() as u64);
+            let start = at + unit * name::UNIT + 8;
+            self.bytes[start..start + bytes.len()].copy_from_slice(bytes);
+            self.set(SITES_AT + site * 8, site::pack(48, 8, unit as u16));
+            unit += name::units(bytes.len());
+        }
+        self.set_header(header::TYPE_NAMES, unit as u64 - 1);
+        self.push(1, 2, 1600, &[word::event(EventKind::ObjectAlloc, 3 * 1024 + 9, 3)]);
+    }
+
+    /// Where the name with this number begins.
+    pub(crate) fn type_name_at(&self, number: usize) -> usize {
+        SITES_AT + 3072 + number * name::UNIT
     }
 
     fn set_link(&mut self, at: usize, value: u64, frame: u32) {

@@ -27,6 +27,10 @@ pub struct GenerationData {
     pub frames: Vec<StackFrame>,
     /// The files the program is made of.
     pub modules: Vec<ModuleEntry>,
+    /// Names of types that the program declared, by number.
+    pub type_names: Vec<(u64, String)>,
+    /// Sites whose type was declared: site, number of the name.
+    pub typed_sites: Vec<(u64, u64)>,
     /// The types of sites, where a tool found them out: site, certainty from 1 (a guess) to 4
     /// (declared), type.
     pub site_types: Vec<(u64, u64, String)>,
@@ -200,6 +204,14 @@ impl GenerationData {
                 self.modules.push(ModuleEntry::read(f)?);
                 Some(())
             }),
+            data::TYPE_NAMES => fields.each(|f| {
+                self.type_names.push((f.number()?, f.text()?));
+                Some(())
+            }),
+            data::TYPED_SITES => fields.each(|f| {
+                self.typed_sites.push((f.number()?, f.number()?));
+                Some(())
+            }),
             data::SITE_TYPES => fields.each(|f| {
                 self.site_types.push((f.number()?, f.number()?, f.text()?));
                 Some(())
@@ -274,6 +286,8 @@ mod tests {
             &closing,
             &[70, 1, 9, 2, 3],
             &[71, 1, 0, 4, 100, 5, 1, 0, 90],
+            &[73, 3, 2, b'V', b'<', 19, 0],
+            &[75, 1, 3],
             &[72, 1, 80, 0xc8, 1, 1, 64, 0, 3, 7, 2, 0xff, 2, b'/', b'p'],
         ]);
         assert_eq!(data.problems, []);
@@ -291,6 +305,8 @@ mod tests {
         assert_eq!(closing.cpus, [(0, 40), (3, 41)]);
         assert_eq!(data.dropped, [(1, 9), (2, 3)]);
         assert_eq!(data.frames[1], StackFrame { id: 5, parent: 1, flags: 0, address: 90 });
+        assert_eq!(data.type_names, [(3, "V<".to_owned()), (19, String::new())]);
+        assert_eq!(data.typed_sites, [(1, 3)]);
         let module = &data.modules[0];
         assert_eq!((module.first, module.end, module.bias), (80, 200, 1));
         assert_eq!((module.loaded, module.unloaded), (Some(Time(64)), None));

@@ -102,6 +102,10 @@ pub(crate) struct Replayed {
     pub(crate) build: BTreeMap<String, String>,
     /// Requested size and alignment by site, of all generations.
     pub(crate) sites: BTreeMap<u64, (u64, u64)>,
+    /// Allocations by site.
+    pub(crate) allocs: BTreeMap<u64, u64>,
+    /// Declared types by site.
+    pub(crate) declared: BTreeMap<u64, String>,
     /// Call stacks by site, the innermost frame first.
     pub(crate) stacks_of: BTreeMap<u64, Vec<StackFrame>>,
     pub(crate) modules: BTreeMap<u64, ModuleEntry>,
@@ -176,6 +180,7 @@ impl Replayed {
             self.base = info.min_heap_address;
         }
         self.take_stacks(&data);
+        self.take_declared(&data);
         self.build.extend(data.build);
         self.modules.extend(data.modules.into_iter().map(|module| (module.id, module)));
         self.sites.extend(data.sites.iter().map(|site| (site.id, (site.size, site.align))));
@@ -204,6 +209,17 @@ impl Replayed {
         }
     }
 
+    /// Each site with a declared type is there, and the type's name.
+    fn take_declared(&mut self, data: &GenerationData) {
+        let names: BTreeMap<_, _> = data.type_names.iter().cloned().collect();
+        assert_eq!(names.len(), data.type_names.len(), "a name stands once in a generation");
+        for (site, name) in &data.typed_sites {
+            assert!(data.sites.iter().any(|known| known.id == *site), "site {site}");
+            let name = names.get(name).expect("a name of this generation");
+            self.declared.insert(*site, name.clone());
+        }
+    }
+
     fn take(&mut self, event: AllocFree) -> Result<(), &'static str> {
         match event {
             AllocFree::Span { id, pages, kindclass }
@@ -223,6 +239,7 @@ impl Replayed {
             }
             AllocFree::HeapObject { id, ty } | AllocFree::HeapObjectAlloc { id, ty } => {
                 let address = self.base + id * 8;
+                *self.allocs.entry(ty).or_default() += 1;
                 self.check_place(id * 8)?;
                 if self.objects.insert(address, ty).is_some() {
                     return Err("the object is there already");

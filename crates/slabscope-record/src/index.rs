@@ -35,8 +35,12 @@ impl Index {
         // Levels fill to five eighths, and a number may stand in two of them.
         let last = (2 * numbers).next_power_of_two().max(LEN_MIN);
         let words: Mapped<AtomicU64> = Mapped::new(end_of(last - 1) + PROBES)?;
-        words.advise_large_pages();
         Some(Index { words, mask: AtomicUsize::new(LEN_MIN - 1), used: AtomicUsize::new(0) })
+    }
+
+    /// Asks for large kernel pages: for one that becomes large.
+    pub(crate) fn advise_large_pages(&self) {
+        self.words.advise_large_pages();
     }
 
     /// The number entered under this hash, of which `is` says that it is the right one.

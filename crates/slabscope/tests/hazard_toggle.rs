@@ -1,4 +1,6 @@
 //! A program that changes the variable while it runs: traces begin and end as it says.
+//!
+//! `SLABSCOPE_TOGGLES` says how many traces one program makes.
 
 mod support;
 
@@ -27,7 +29,8 @@ fn a_program_started_without_the_variable_does_not_follow_it() {
 fn a_trace_can_begin_and_end_many_times() {
     let traces = Traces::new();
     let path = traces.path("toggle-many.trace");
-    succeed(child("many_traces", None).env("TRACE", &path));
+    let output = succeed(child("many_traces", None).env("TRACE", &path));
+    print!("{}", String::from_utf8_lossy(&output.stdout));
     assert_eq!(replay(&path).lost(), 0);
 }
 
@@ -96,12 +99,28 @@ fn does_not_follow() {
 #[ignore = "run by its parent, in a process of its own"]
 fn many_traces() {
     let path = std::env::var("TRACE").expect("the parent says where");
+    let times = std::env::var("SLABSCOPE_TOGGLES").map_or(100, |n| n.parse().expect("a number"));
     let workers = Workers::start(4);
-    for round in 0..200 {
+    let mut events = 0;
+    for round in 0..times {
         slabscope::trace::start_to(&path).expect("a trace");
-        let summary = slabscope::trace::stop().expect("it was running");
+        let (summary, held) = if round % 10 == 0 {
+            workers.still(|held| (stop(), Some(held.to_vec())))
+        } else {
+            (stop(), None)
+        };
         assert_eq!((summary.lost, summary.failure), (0, None), "round {round}");
-        assert!(summary.events > 0);
+        let replayed = replay(path.as_ref());
+        assert_eq!((replayed.lost(), replayed.events()), (0, summary.events), "round {round}");
+        for (address, _) in held.iter().flatten().filter(|(_, size)| *size > 0) {
+            assert!(replayed.objects.contains_key(&(*address as u64)), "round {round}");
+        }
+        events += summary.events;
     }
     workers.end();
+    println!("{times} traces of {events} events: each is exact by itself");
+}
+
+fn stop() -> slabscope::trace::Summary {
+    slabscope::trace::stop().expect("it was running")
 }

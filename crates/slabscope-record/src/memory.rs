@@ -34,6 +34,9 @@ pub struct RecorderMemory {
     pub tables: Extent,
     /// The drainer's stack and buffers.
     pub drainer: Extent,
+    /// Unwind tables made of the program's modules; none without `stacks`. They are made once, and stay
+    /// when the trace has ended.
+    pub unwind_tables: Extent,
     /// The live file, if there is one.
     pub live_file: Option<LiveFile>,
 }

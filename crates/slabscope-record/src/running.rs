@@ -14,6 +14,7 @@ use crate::drain;
 use crate::memory::{self, Extent, RecorderMemory};
 use crate::session::{Config, STACK_LEN, Session, StartError, Summary};
 use crate::signal::Signal;
+use crate::stacks::Stacks;
 
 /// A running session and its drainer.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +76,7 @@ impl Running {
             rings,
             tables: tables.and(own),
             drainer: chunk.and(stack).and(memory::known()),
+            unwind_tables: session.stacks().map_or(Extent::default(), Stacks::unwind_tables),
             live_file: session.live().file_sizes(),
         }
     }

@@ -10,12 +10,14 @@ mod records;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use slabscope_os::KERNEL_PAGE;
 use slabscope_unwind::{CallStack, Frame, Place, Unwinder};
 use slabscope_wire::live::word;
 
 use crate::hash::{ODD, SEED, fold};
 use crate::index::Index;
 use crate::live::{Live, Part};
+use crate::memory::Extent;
 use crate::site::{SLOTS, Site};
 use recent::Recent;
 use records::Records;
@@ -143,6 +145,15 @@ impl Stacks {
     #[inline]
     pub(crate) fn wants_scan(&self) -> bool {
         self.unwinder.wants_scan()
+    }
+
+    /// The memory of the tables it walks by.
+    pub(crate) fn unwind_tables(&self) -> Extent {
+        let mut sum = Extent::default();
+        self.unwinder.each_table(|start, len| {
+            sum = sum.and(Extent::of(start, len.next_multiple_of(KERNEL_PAGE)));
+        });
+        sum
     }
 
     /// What knows the modules.

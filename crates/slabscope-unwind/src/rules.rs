@@ -124,6 +124,12 @@ impl Rules {
         })
     }
 
+    /// Hands out the rules of each module, of those that are not loaded any more too.
+    pub(crate) fn each_table(&self, visit: impl FnMut(Table)) {
+        let count = self.count.load(Ordering::Acquire);
+        self.slots.iter().take(count).map(Slot::table).for_each(visit);
+    }
+
     /// Publishes a module's rules under the next number, from 0; `None` when there are too many. For
     /// one thread at a time, as are the next three.
     pub(crate) fn publish(&self, first: usize, end: usize, table: Table) -> Option<usize> {

@@ -1,5 +1,7 @@
 //! The whole: modules, their rules, and walks by them.
 
+use core::ptr::NonNull;
+
 use slabscope_os::file::Errno;
 use slabscope_os::lock::Lock;
 
@@ -61,6 +63,16 @@ impl Unwinder {
         if let Some(scanner) = self.scanner.try_lock() {
             scanner.modules().iter().for_each(visit);
         }
+    }
+
+    /// Hands out where the tables of all modules lie, and how many bytes they have. They begin at a
+    /// kernel page, have whole ones to themselves, and stay as long as the process.
+    pub fn each_table(&self, mut visit: impl FnMut(NonNull<u8>, usize)) {
+        self.rules.each_table(|table| {
+            if !table.0.is_empty() {
+                visit(NonNull::from(table.0).cast(), size_of_val(table.0));
+            }
+        });
     }
 
     /// Walks from the caller of the function that stands at `place`, into an empty `stack`: `depth`

@@ -67,6 +67,29 @@ fn what_the_recorder_has_is_what_it_costs() {
 }
 
 #[test]
+fn unwind_tables_count_where_there_are_stacks() {
+    let traces = Traces::new();
+    let path = traces.path("memory-stacks.trace");
+    for (stacks, are_there) in [(0, false), (16, true)] {
+        let variable = format!("traceallocfree=1,out={},stacks={stacks}", path.display());
+        succeed(child("tables", Some(&variable)).env("ARE_THERE", are_there.to_string()));
+        assert_eq!(replay(&path).lost(), 0);
+        std::fs::remove_file(&path).expect("a trace");
+    }
+}
+
+#[test]
+#[ignore = "run by its parent, in a process of its own"]
+fn tables() {
+    let memory = slabscope::stats().recorder().expect("a trace is made");
+    let tables = memory.unwind_tables;
+    // The C library's alone are larger than that.
+    let are_there = tables.mapped > 64 << 10 && tables.resident == tables.mapped;
+    assert_eq!(are_there.to_string(), std::env::var("ARE_THERE").expect("the parent says"));
+    assert!(are_there || tables == slabscope::Extent::default(), "{tables:?}");
+}
+
+#[test]
 #[ignore = "run by its parent, in a process of its own"]
 fn costs() {
     let path = std::path::PathBuf::from(std::env::var_os("TRACE").expect("the parent says where"));

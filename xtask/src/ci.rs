@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::go_oracle::{self, Versions};
 use crate::workspace::Workspace;
-use crate::{command, demo, fuzz, kill, tidy};
+use crate::{command, demo, fuzz, kill, tidy, types};
 
 /// A check: what it is called, and how it is made.
 type Check = (&'static str, fn(&Workspace) -> Result<()>);
@@ -18,7 +18,7 @@ const KILLS: u64 = 50;
 const FUZZ_SECONDS: u32 = 20;
 
 /// In the order of their cost.
-const CHECKS: [Check; 10] = [
+const CHECKS: [Check; 11] = [
     ("format", format),
     ("tidy", tidy::run),
     ("lints", lints),
@@ -27,6 +27,7 @@ const CHECKS: [Check; 10] = [
     ("kill", |workspace| kill::run(workspace, KILLS)),
     ("fuzz", |workspace| fuzz::run(workspace, FUZZ_SECONDS, None)),
     ("demo", demo::run),
+    ("types", types::run),
     ("conformance", |workspace| go_oracle::conformance(workspace, Versions::Newest)),
     ("go oracle", |workspace| go_oracle::run(workspace, Vec::new())),
 ];

@@ -44,6 +44,14 @@ pub(crate) fn make_trace(workspace: &Workspace) -> Result<PathBuf> {
     Ok(Demo::build(workspace)?.trace(&trace_path(workspace)?)?.trace)
 }
 
+/// Makes the demo's trace with call stacks of `stacks` frames; the `slabscope` to explain it, and the trace.
+pub(crate) fn with_stacks(workspace: &Workspace, stacks: u32) -> Result<(PathBuf, PathBuf)> {
+    let (demo, trace) =
+        (Demo::build(workspace)?, trace_path(workspace)?.with_extension("stacks.trace"));
+    demo.run(Some((&trace, stacks)))?;
+    Ok((demo.slabscope, trace))
+}
+
 /// The programs, and what the demo is run on.
 struct Demo {
     program: PathBuf,
@@ -78,7 +86,7 @@ impl Demo {
         let Some((expected, untraced)) = runs.into_iter().next() else {
             bail!("the demo was not run");
         };
-        let (output, traced) = self.run(Some(trace))?;
+        let (output, traced) = self.run(Some((trace, 0)))?;
         let [output, expected] = [output, expected].map(String::from_utf8);
         let (output, expected) = (output?, expected?);
         if let Some((traced, untraced)) = first_difference(&output, &expected) {
@@ -90,15 +98,15 @@ impl Demo {
         Ok(Made { trace: trace.to_owned(), output, traced, untraced })
     }
 
-    fn run(&self, trace: Option<&Path>) -> Result<(Vec<u8>, Duration)> {
+    fn run(&self, trace: Option<(&Path, u32)>) -> Result<(Vec<u8>, Duration)> {
         let mut program = Command::new(&self.program);
         program.args(&self.sources).env_remove("SLABSCOPE");
-        if let Some(trace) = trace {
+        if let Some((trace, stacks)) = trace {
             // A per cent sign would begin a pattern, and the list's comma ends a value.
             let trace = trace.to_str().filter(|path| !path.contains(','));
             let trace = trace.context("the target directory's name holds a comma or is no text")?;
             let out = trace.replace('%', "%%");
-            program.env("SLABSCOPE", format!("traceallocfree=1,out={out}"));
+            program.env("SLABSCOPE", format!("traceallocfree=1,stacks={stacks},out={out}"));
         }
         let begun = Instant::now();
         let output = command::output(&mut program)?;

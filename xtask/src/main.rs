@@ -13,6 +13,7 @@ mod kill;
 mod test;
 mod text;
 mod tidy;
+mod types;
 mod workspace;
 
 use std::path::PathBuf;
@@ -55,6 +56,9 @@ enum Task {
         #[arg(long, requires = "conformance")]
         all_versions: bool,
     },
+    /// Find out the types of what programs allocate, as a release build has
+    /// them: are they true, and how many are there?
+    Types,
     /// Kill traced programs at random moments: is every event recovered?
     Kill {
         /// How many
@@ -96,6 +100,7 @@ fn run(task: Task) -> Result<()> {
             go_oracle::conformance(&workspace, versions)
         }
         Task::GoOracle { traces, .. } => go_oracle::run(&workspace, traces),
+        Task::Types => types::run(&workspace),
         Task::Kill { runs } => kill::run(&workspace, runs),
         Task::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
         Task::Bench(which) => bench::run(&workspace, which),

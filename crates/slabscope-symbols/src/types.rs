@@ -113,6 +113,8 @@ pub fn of_stack<'a>(
 #[derive(Debug, Default)]
 pub struct Inference {
     found: Option<Found>,
+    /// A function that asked for elements, and did not know of which type.
+    asked: Option<Arc<Name>>,
 }
 
 impl Inference {
@@ -124,6 +126,9 @@ impl Inference {
                 return ControlFlow::Continue(());
             }
         } else if is_passed(&frame.name, self.found.is_some()) {
+            if elements::is_of_any(&frame.name) {
+                self.asked.get_or_insert_with(|| Arc::clone(&frame.name));
+            }
             return ControlFlow::Continue(());
         } else if self.found.is_none() {
             self.found =
@@ -134,6 +139,13 @@ impl Inference {
 
     /// What was found, if it was memory of this alignment in bytes.
     pub fn finish(self, align: Option<u64>) -> Option<OwningType> {
+        let is_guess = self.found.as_ref().is_none_or(|found| found.certainty == Certainty::Guess);
+        // The compiler joins calls that only differ in who makes them, and then says of none who it is.
+        // What needs no alignment is bytes, as a rule.
+        if let Some(name) = self.asked.filter(|_| is_guess && align == Some(1)) {
+            let (memory, certainty) = (Memory::Elements("u8".to_owned()), Certainty::Guess);
+            return Some(Found { memory, name, certainty }.into_type(align));
+        }
         self.found.map(|found| found.into_type(align))
     }
 }

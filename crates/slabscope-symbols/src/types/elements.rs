@@ -47,6 +47,14 @@ fn raw(name: &Name, _: Option<&Memory>) -> Option<Memory> {
     Some(Memory::Elements(element.clone())).filter(|_| !is_allocator(element))
 }
 
+/// Whether a function asks for elements of a type that it does not know.
+pub(super) fn is_of_any(name: &Name) -> bool {
+    let [argument] = &name.arguments[..] else {
+        return name.owner == "alloc::raw_vec::RawVecInner<A>";
+    };
+    name.module == "alloc::raw_vec" && is_allocator(argument)
+}
+
 fn vector(name: &Name, inner: Option<&Memory>) -> Option<Memory> {
     let element = name.arguments.first()?;
     // What is no vector any more was put into one, by `collect` for instance.

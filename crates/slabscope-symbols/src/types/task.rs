@@ -3,13 +3,26 @@
 use super::{Memory, Rule};
 use crate::name::Name;
 
-pub(super) const RULES: &[Rule] =
-    &[Rule { module: "tokio::runtime::task", functions: &["new", "new_task"], means: cell }];
+pub(super) const RULES: &[Rule] = &[
+    Rule { module: "tokio::runtime::task", functions: &["new", "new_task"], means: cell },
+    Rule { module: "tokio::sync::mpsc::block", functions: &["new", "grow"], means: block },
+];
 
 /// Where the cell's memory is asked for without a box.
 fn cell(name: &Name, inner: Option<&Memory>) -> Option<Memory> {
     match (&name.arguments[..], inner) {
         ([future, _, ..], None) => Some(of(&[future])),
+        _ => None,
+    }
+}
+
+/// Room for messages on their way.
+fn block(name: &Name, inner: Option<&Memory>) -> Option<Memory> {
+    match (&name.arguments[..], inner) {
+        ([message, ..], None) => {
+            Some(Memory::Type(format!("tokio::sync::mpsc channel of {message}")))
+        }
+        (_, Some(_)) => inner.cloned(),
         _ => None,
     }
 }

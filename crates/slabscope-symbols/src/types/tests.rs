@@ -189,6 +189,30 @@ fn tables_are_maps_or_sets() {
 }
 
 #[test]
+fn bytes_whose_call_was_joined_with_others_are_guessed_by_their_alignment() {
+    let frames = [
+        frame("alloc:raw_vec/mod.rs", "try_allocate_in<alloc::alloc::Global>", false),
+        frame("/app/src/main.rs", "read<my::Source>", false),
+        frame("/app/src/main.rs", "main", false),
+    ];
+    let found = of_stack(&frames, Some(1)).unwrap();
+    assert_eq!((&*found.name, found.certainty), ("Vec<u8>", Certainty::Guess));
+    assert_eq!(of_stack(&frames, Some(8)), None);
+    assert_eq!(of_stack(&frames, None), None);
+    assert_eq!(of_stack(&frames[1..], Some(1)), None);
+}
+
+#[test]
+fn messages_wait_in_their_channel() {
+    let new = (
+        "/root/.cargo/registry/src/index.crates.io-1949/tokio-1.54.1/src/sync/mpsc/block.rs",
+        "new<my::Request>",
+    );
+    let (name, certainty) = of(&[ALLOC, new, MAIN]);
+    assert_eq!((&*name, certainty), ("tokio::sync::mpsc channel of my::Request", Certainty::Exact));
+}
+
+#[test]
 fn queues_are_more_than_vectors() {
     let raw = ("alloc:raw_vec/mod.rs", "grow_one<my::Order, alloc::alloc::Global>");
     let deque = ("alloc:collections/vec_deque/mod.rs", "grow<my::Order, alloc::alloc::Global>");

@@ -47,9 +47,9 @@ fn order(id: u64) -> Value {
         "id": id,
         "customer": format!("customer \"{}\" of the northern branch", id % 97),
         "lines": lines,
-        "notes": if id % 3 == 0 { Value::Null } else { json!("leave it \u{e4}t the door\n") },
+        "notes": if id.is_multiple_of(3) { Value::Null } else { json!("leave it \u{e4}t the door\n") },
         "by_region": { "north": id as f64 / 3.0, "south": 1.5, "west": id },
-        "channel": if id % 2 == 0 { "web" } else { "shop" },
+        "channel": if id.is_multiple_of(2) { "web" } else { "shop" },
         "history": [[id, "created"], [id + 1, "paid"], [id + 2, "sent"]],
     })
 }

@@ -5,24 +5,24 @@
 
 mod failure;
 mod kinds;
+mod replayed;
 
 use std::ops::ControlFlow;
 use std::thread;
 
 use slabscope_trace::alloc_free::{AllocFree, GenerationData};
-use slabscope_trace::{Error, Event, Kind, Open, Reader, Run, Sync, ThreadId, Time};
+use slabscope_trace::{Error, Event, Kind, Open, Reader, Resume, Run, Sync, ThreadId, Time};
 
 use crate::error::AnalyzeError;
 use crate::heap::{Heap, In, Listener, Units};
 use crate::moment::Clock;
-use crate::report::{Completeness, EventCount, Origin, ReadError, State, Tracing};
 use crate::side_data::SideData;
 use crate::sites::{SiteId, Sites};
 use crate::threads::{Owner, Threads};
-use crate::window::{Limits, Part, Window};
-use failure::read_error;
-use kinds::{KINDS, kind, named};
+use crate::window::{Limits, Window};
+use kinds::{KINDS, kind};
 pub(crate) use kinds::{event_name, is_alloc_or_free, is_of_object};
+pub(crate) use replayed::Replayed;
 
 /// The event being replayed.
 #[derive(Clone, Copy, Debug)]
@@ -62,27 +62,6 @@ pub(crate) trait Lens: Listener {
     }
 }
 
-/// A trace that was replayed.
-#[derive(Debug)]
-pub(crate) struct Replayed<L: Lens> {
-    pub(crate) lens: L,
-    pub(crate) heap: Heap<L::Tag>,
-    pub(crate) clock: Clock,
-    pub(crate) threads: Threads,
-    pub(crate) sites: Sites,
-    pub(crate) side: SideData,
-    /// Events of the heap in the part, by kind.
-    pub(crate) counts: Vec<EventCount>,
-    /// Other events in the part.
-    pub(crate) other: u64,
-    pub(crate) generations: u64,
-    pub(crate) unknown_sites: u64,
-    pub(crate) part: Part,
-    pub(crate) completeness: Completeness,
-    pub(crate) format: u8,
-    pub(crate) error: Option<ReadError>,
-}
-
 /// Replays the part `window` of a trace.
 ///
 /// `progress` is told now and then how many bytes were read.
@@ -93,46 +72,57 @@ pub(crate) fn replay<L: Lens>(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Replayed<L>, AnalyzeError> {
     let mut replay = Replay::new(window, lens);
-    let mut read = |mut reader: Reader<'_>| {
-        let read = replay.all(&mut reader, progress);
-        progress(reader.offset());
-        read.map(|error| (reader.version(), error))
-    };
-    // Another thread decodes ahead where there is another CPU for it.
-    let is_ahead = thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
-    let (version, error) = if is_ahead { trace.ahead(read) } else { read(trace.here()) }?;
+    let (version, error) = replay.read(trace, &mut Unwatched, progress)?;
     replay.finish(version, error)
 }
 
+/// Who wants to know where generations begin.
+pub(crate) trait Watch<L: Lens> {
+    /// A sync event comes next, with which reading could go on from `at`. If this breaks, the replay
+    /// ends before the event.
+    fn sync(&mut self, replay: &mut Replay<L>, at: Resume, sync: &Sync) -> ControlFlow<()>;
+}
+
+/// Nobody does.
+pub(crate) struct Unwatched;
+
+impl<L: Lens> Watch<L> for Unwatched {
+    fn sync(&mut self, _: &mut Replay<L>, _: Resume, _: &Sync) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
 /// A replay under way.
-struct Replay<L: Lens> {
-    heap: Heap<L::Tag>,
-    lens: L,
-    clock: Clock,
-    threads: Threads,
-    sites: Sites,
-    side: SideData,
-    counts: [u64; KINDS],
-    other: u64,
+#[derive(Debug)]
+pub(crate) struct Replay<L: Lens> {
+    pub(crate) heap: Heap<L::Tag>,
+    pub(crate) lens: L,
+    pub(crate) clock: Clock,
+    pub(crate) threads: Threads,
+    pub(crate) sites: Sites,
+    pub(crate) side: SideData,
+    pub(crate) counts: [u64; KINDS],
+    pub(crate) other: u64,
     /// What was counted before the part began.
-    before: ([u64; KINDS], u64),
-    generations: u64,
+    pub(crate) before: ([u64; KINDS], u64),
+    pub(crate) generations: u64,
     /// A generation may have begun, or the trace ended: the next event tells.
-    is_pending: bool,
-    unknown_sites: u64,
-    last: Option<Time>,
-    window: Window,
-    limits: Option<Limits>,
+    pub(crate) is_pending: bool,
+    pub(crate) unknown_sites: u64,
+    pub(crate) last: Option<Time>,
+    pub(crate) window: Window,
+    pub(crate) limits: Option<Limits>,
     /// The next time at which the part begins or ends.
-    boundary: Time,
-    has_begun: bool,
-    is_over: bool,
+    pub(crate) boundary: Time,
+    pub(crate) has_begun: bool,
+    pub(crate) is_over: bool,
 }
 
 const NEVER: Time = Time(i64::MAX);
 
 impl<L: Lens> Replay<L> {
-    fn new(window: Window, lens: L) -> Replay<L> {
+    /// Before the first event.
+    pub(crate) fn new(window: Window, lens: L) -> Replay<L> {
         Replay {
             // Side data say if it is not Go's.
             heap: Heap::new(Units::default(), true),
@@ -156,16 +146,36 @@ impl<L: Lens> Replay<L> {
         }
     }
 
-    /// Replays all events of the part; returns what ended that before the end of the trace.
+    /// Replays a trace from here on, to the end of the part. Returns its format, and what ended that
+    /// before the end of the trace.
+    pub(crate) fn read(
+        &mut self,
+        trace: Open<'_>,
+        watch: &mut impl Watch<L>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(u8, Option<Error>), AnalyzeError> {
+        let mut read = |mut reader: Reader<'_>| {
+            let read = self.all(&mut reader, watch, progress);
+            progress(reader.offset());
+            read.map(|error| (reader.version(), error))
+        };
+        // Another thread decodes ahead where there is another CPU for it.
+        let is_ahead = thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
+        if is_ahead { trace.ahead(read) } else { read(trace.here()) }
+    }
+
     fn all(
         &mut self,
         reader: &mut Reader<'_>,
+        watch: &mut impl Watch<L>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Option<Error>, AnalyzeError> {
         let mut offset = 0;
-        while let Some(run) = reader.next_run() {
+        loop {
+            let at = reader.resume();
+            let Some(run) = reader.next_run() else { break };
             let flow = match run {
-                Ok(Run::Event(event)) => self.event(&event)?,
+                Ok(Run::Event(event)) => self.event(&event, at, watch)?,
                 Ok(Run::Experimental(mut run)) => {
                     run.each_alloc_free(|time, thread, what| self.alloc_free(time, thread, what))
                 }
@@ -182,8 +192,16 @@ impl<L: Lens> Replay<L> {
         Ok(None)
     }
 
-    fn event(&mut self, event: &Event) -> Result<ControlFlow<()>, AnalyzeError> {
+    fn event(
+        &mut self,
+        event: &Event,
+        at: Resume,
+        watch: &mut impl Watch<L>,
+    ) -> Result<ControlFlow<()>, AnalyzeError> {
         if let Kind::Sync(sync) = &event.kind {
+            if watch.sync(self, at, sync).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
             self.sync(event, sync)?;
             return Ok(ControlFlow::Continue(()));
         }
@@ -338,60 +356,5 @@ impl<L: Lens> Replay<L> {
     #[inline]
     fn site(&self, number: u64) -> SiteId {
         if number == 0 { SiteId::UNKNOWN } else { self.sites.at(number) }
-    }
-
-    fn finish(self, format: u8, error: Option<Error>) -> Result<Replayed<L>, AnalyzeError> {
-        let start = self.clock.start();
-        let end = self.last.map_or(start, |last| self.clock.moment(last));
-        let limits = self.limits.unwrap_or(Limits { from: None, to: None });
-        if !self.has_begun && limits.from.is_some() {
-            return Err(error.map_or(AnalyzeError::BehindEnd { end }, AnalyzeError::Trace));
-        }
-        let part = Part {
-            from: limits.from.map_or(start, |from| self.clock.moment(from)),
-            to: limits.to.filter(|_| self.is_over).map_or(end, |to| self.clock.moment(to)),
-            has_before: limits.from.is_some(),
-            has_after: self.is_over,
-        };
-        let (is_ours, is_broken) = (self.side.is_ours(), error.is_some());
-        let in_file = named(self.counts);
-        let mut completeness =
-            Completeness::new(self.side.closing.as_ref(), &in_file, is_ours, is_broken);
-        if self.is_over {
-            completeness = Completeness { state: State::NotRead, end: None, counts: vec![] };
-        }
-        let (before, other_before) = self.before;
-        let counts = std::array::from_fn(|kind| self.counts[kind] - before[kind]);
-        Ok(Replayed {
-            lens: self.lens,
-            heap: self.heap,
-            clock: self.clock,
-            threads: self.threads,
-            sites: self.sites,
-            side: self.side,
-            counts: named(counts),
-            other: self.other - other_before,
-            generations: self.generations,
-            // Other writers' traces need not have names for their types.
-            unknown_sites: if is_ours { self.unknown_sites } else { 0 },
-            part,
-            completeness,
-            format,
-            error: error.map(read_error),
-        })
-    }
-}
-
-impl<L: Lens> Replayed<L> {
-    /// How the trace was made.
-    pub(crate) fn tracing(&self) -> Tracing {
-        Tracing {
-            origin: if self.side.is_ours() { Origin::Slabscope } else { Origin::Go },
-            format: self.format,
-            generations: self.generations,
-            start: self.clock.start(),
-            duration_ns: self.part.to.since_start_ns,
-            build: self.side.build.clone(),
-        }
     }
 }

@@ -1,0 +1,98 @@
+//! What a replay comes to.
+
+use slabscope_trace::Error;
+
+use super::failure::read_error;
+use super::kinds::named;
+use super::{Lens, Replay};
+use crate::error::AnalyzeError;
+use crate::heap::Heap;
+use crate::moment::Clock;
+use crate::report::{Completeness, EventCount, Origin, ReadError, State, Tracing};
+use crate::side_data::SideData;
+use crate::sites::Sites;
+use crate::threads::Threads;
+use crate::window::{Limits, Part};
+
+/// A trace that was replayed.
+#[derive(Debug)]
+pub(crate) struct Replayed<L: Lens> {
+    pub(crate) lens: L,
+    pub(crate) heap: Heap<L::Tag>,
+    pub(crate) clock: Clock,
+    pub(crate) threads: Threads,
+    pub(crate) sites: Sites,
+    pub(crate) side: SideData,
+    /// Events of the heap in the part, by kind.
+    pub(crate) counts: Vec<EventCount>,
+    /// Other events in the part.
+    pub(crate) other: u64,
+    pub(crate) generations: u64,
+    pub(crate) unknown_sites: u64,
+    pub(crate) part: Part,
+    pub(crate) completeness: Completeness,
+    pub(crate) format: u8,
+    pub(crate) error: Option<ReadError>,
+}
+
+impl<L: Lens> Replay<L> {
+    /// Ends the replay of a trace of this format, which `error` broke off.
+    pub(crate) fn finish(
+        self,
+        format: u8,
+        error: Option<Error>,
+    ) -> Result<Replayed<L>, AnalyzeError> {
+        let start = self.clock.start();
+        let end = self.last.map_or(start, |last| self.clock.moment(last));
+        let limits = self.limits.unwrap_or(Limits { from: None, to: None });
+        if !self.has_begun && limits.from.is_some() {
+            return Err(error.map_or(AnalyzeError::BehindEnd { end }, AnalyzeError::Trace));
+        }
+        let part = Part {
+            from: limits.from.map_or(start, |from| self.clock.moment(from)),
+            to: limits.to.filter(|_| self.is_over).map_or(end, |to| self.clock.moment(to)),
+            has_before: limits.from.is_some(),
+            has_after: self.is_over,
+        };
+        let (is_ours, is_broken) = (self.side.is_ours(), error.is_some());
+        let in_file = named(self.counts);
+        let mut completeness =
+            Completeness::new(self.side.closing.as_ref(), &in_file, is_ours, is_broken);
+        if self.is_over {
+            completeness = Completeness { state: State::NotRead, end: None, counts: vec![] };
+        }
+        let (before, other_before) = self.before;
+        let counts = std::array::from_fn(|kind| self.counts[kind] - before[kind]);
+        Ok(Replayed {
+            lens: self.lens,
+            heap: self.heap,
+            clock: self.clock,
+            threads: self.threads,
+            sites: self.sites,
+            side: self.side,
+            counts: named(counts),
+            other: self.other - other_before,
+            generations: self.generations,
+            // Other writers' traces need not have names for their types.
+            unknown_sites: if is_ours { self.unknown_sites } else { 0 },
+            part,
+            completeness,
+            format,
+            error: error.map(read_error),
+        })
+    }
+}
+
+impl<L: Lens> Replayed<L> {
+    /// How the trace was made.
+    pub(crate) fn tracing(&self) -> Tracing {
+        Tracing {
+            origin: if self.side.is_ours() { Origin::Slabscope } else { Origin::Go },
+            format: self.format,
+            generations: self.generations,
+            start: self.clock.start(),
+            duration_ns: self.part.to.since_start_ns,
+            build: self.side.build.clone(),
+        }
+    }
+}

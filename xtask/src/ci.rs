@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::go_oracle::{self, Versions};
 use crate::workspace::Workspace;
-use crate::{command, demo, fuzz, kill, tidy, types};
+use crate::{causality, command, demo, fuzz, kill, tidy, types};
 
 /// A check: what it is called, and how it is made.
 type Check = (&'static str, fn(&Workspace) -> Result<()>);
@@ -14,16 +14,24 @@ type Check = (&'static str, fn(&Workspace) -> Result<()>);
 /// Programs that are killed; the tests themselves kill a dozen.
 const KILLS: u64 = 50;
 
+/// Events whose order is checked; a billion take some ten minutes.
+const EVENTS: u64 = 30_000_000;
+
+/// Traces that one program makes.
+const TOGGLES: u64 = 1000;
+
 /// For each target; the tests go through the corpus.
 const FUZZ_SECONDS: u32 = 20;
 
 /// In the order of their cost.
-const CHECKS: [Check; 11] = [
+const CHECKS: [Check; 13] = [
     ("format", format),
     ("tidy", tidy::run),
     ("lints", lints),
     ("documentation", documentation),
     ("compression", compression),
+    ("toggle", toggle),
+    ("causality", |workspace| causality::run(workspace, EVENTS)),
     ("kill", |workspace| kill::run(workspace, KILLS)),
     ("fuzz", |workspace| fuzz::run(workspace, FUZZ_SECONDS, None)),
     ("demo", demo::run),
@@ -69,6 +77,14 @@ fn compression(workspace: &Workspace) -> Result<()> {
     let mut test = workspace.cargo();
     test.args(["test", "--quiet", "--package", "slabscope", "--features", "zstd"]);
     command::run(test.args(["--test", "compressed"]))
+}
+
+/// Traces that begin and end in one program while its threads allocate.
+fn toggle(workspace: &Workspace) -> Result<()> {
+    let mut test = workspace.cargo();
+    test.args(["test", "--quiet", "--package", "slabscope", "--test", "hazard_toggle", "--"]);
+    test.args(["--nocapture", "--exact", "a_trace_can_begin_and_end_many_times"]);
+    command::run(test.env("SLABSCOPE_TOGGLES", TOGGLES.to_string()))
 }
 
 fn documentation(workspace: &Workspace) -> Result<()> {

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod causality;
 mod ci;
 mod command;
 mod demo;
@@ -65,6 +66,13 @@ enum Task {
         #[arg(long, default_value_t = 1000)]
         runs: u64,
     },
+    /// Have threads hand objects to each other, traced: is the order of events
+    /// right?
+    Causality {
+        /// How many in all; each trace has a hundred million at most
+        #[arg(long, default_value_t = 20_000_000)]
+        events: u64,
+    },
     /// Fuzz the readers, steered by coverage; needs a C++ compiler
     Fuzz {
         /// How long each target runs
@@ -102,6 +110,7 @@ fn run(task: Task) -> Result<()> {
         Task::GoOracle { traces, .. } => go_oracle::run(&workspace, traces),
         Task::Types => types::run(&workspace),
         Task::Kill { runs } => kill::run(&workspace, runs),
+        Task::Causality { events } => causality::run(&workspace, events),
         Task::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
         Task::Bench(which) => bench::run(&workspace, which),
     }

@@ -3,7 +3,9 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 pub(crate) mod counting;
+pub(crate) mod handing;
 pub(crate) mod killed;
+pub(crate) mod pester;
 pub(crate) mod published;
 pub(crate) mod workers;
 

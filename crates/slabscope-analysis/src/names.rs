@@ -36,8 +36,10 @@ impl Names {
         }
     }
 
-    /// What was found for the modules that addresses were looked up in.
-    pub(crate) fn findings(&self) -> Vec<Finding> {
+    /// Keeps names for the next time, and says what was found for the modules that addresses were
+    /// looked up in.
+    pub(crate) fn finish(&mut self) -> Vec<Finding> {
+        self.symbolizer.keep();
         self.symbolizer.findings()
     }
 

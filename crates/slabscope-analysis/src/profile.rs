@@ -215,7 +215,7 @@ impl Profile {
     fn find_names(&mut self, options: slabscope_symbols::Options) {
         let mut names = Names::new(options);
         self.named = names.all(&self.sites);
-        self.symbols = names.findings();
+        self.symbols = names.finish();
     }
 
     /// Whether the trace tells anything of objects.

@@ -78,7 +78,7 @@ pub fn symbolize(
         generation.push(batch);
     }
     match generation.is_empty() {
-        true => Ok(names.findings()),
+        true => Ok(names.finish()),
         false => Err(SymbolizeError::Broken { offset: at }),
     }
 }

@@ -18,21 +18,43 @@ pub(crate) struct SymbolArgs {
     /// in it, as in /usr/lib/debug. May be given several times.
     #[arg(long, value_name = "DIR", verbatim_doc_comment)]
     debug_dir: Vec<PathBuf>,
+    /// Look all names up anew, and keep none
+    ///
+    /// Names that were found are kept by build id in $XDG_CACHE_HOME/slabscope,
+    /// or in ~/.cache/slabscope.
+    #[arg(long, verbatim_doc_comment)]
+    no_cache: bool,
 }
 
 impl SymbolArgs {
     /// The same for the symbolizer.
     pub(crate) fn options(&self) -> Options {
-        Options { directories: self.debug_dir.clone() }
+        let cache = if self.no_cache { None } else { cache() };
+        Options { directories: self.debug_dir.clone(), cache }
     }
+}
+
+/// Where names are kept; `None` for a user without a home.
+fn cache() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        let path = PathBuf::from(std::env::var_os(name)?);
+        path.is_absolute().then_some(path)
+    };
+    let caches = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+    Some(caches?.join("slabscope"))
 }
 
 /// Says which of the program's files could not be read: their functions are numbers only.
 pub(crate) fn say_missing(findings: &[Finding]) {
     for finding in findings {
-        let (Source::Nothing, Some(why)) = (finding.source, &finding.refused) else { continue };
+        let what = match finding.source {
+            Source::Nothing => "names",
+            _ if finding.is_partial => "some names",
+            _ => continue,
+        };
+        let Some(why) = &finding.refused else { continue };
         let message = format!(
-            "names of {} are missing: {}. Give the directory of its debug information with \
+            "{what} of {} are missing: {}. Give the directory of its debug information with \
              --debug-dir.",
             escape(&finding.path.to_string_lossy()),
             escape(why),

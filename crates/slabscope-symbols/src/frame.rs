@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::name::Name;
 
 /// One function at one place; where functions are inlined, an address has several.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Frame {
     /// The function.
     pub name: Arc<Name>,

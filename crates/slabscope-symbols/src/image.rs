@@ -12,6 +12,7 @@ use crate::frame::Frame;
 use crate::module::{BuildId, Module};
 use crate::name::{Name, Parts};
 use crate::symbol_table::SymbolTable;
+use crate::symbolizer::Source;
 
 /// What is known of a module's addresses.
 #[derive(Default)]
@@ -72,14 +73,18 @@ impl Image {
         None
     }
 
-    /// Whether debug information was found.
-    pub(crate) fn has_debug_information(&self) -> bool {
-        self.dwarf.is_some()
+    /// How much is known.
+    pub(crate) fn source(&self) -> Source {
+        match &self.dwarf {
+            Some(_) => Source::DebugInformation,
+            None if !self.symbols.is_empty() => Source::Symbols,
+            None => Source::Nothing,
+        }
     }
 
-    /// Whether names were found.
-    pub(crate) fn has_symbols(&self) -> bool {
-        !self.symbols.is_empty()
+    /// Whether all of it was found, so far as was looked.
+    pub(crate) fn is_whole(&self) -> bool {
+        true
     }
 
     /// The functions at an address of the file, innermost first; none where nothing is known.

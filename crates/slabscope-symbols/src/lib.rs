@@ -8,12 +8,14 @@
 //! [`Symbolizer::findings`] says why.
 #![forbid(unsafe_code)]
 
+mod cache;
 mod debug_file;
 mod dwarf;
 mod frame;
 mod generics;
 mod image;
 mod module;
+mod module_names;
 mod name;
 mod source_path;
 mod symbol_table;

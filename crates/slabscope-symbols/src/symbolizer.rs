@@ -1,21 +1,19 @@
 //! Addresses of a process become frames, with each module's files opened once.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
-
 use crate::frame::Frame;
-use crate::image::Image;
 use crate::module::Module;
-use crate::name::Name;
+use crate::module_names::ModuleNames;
 
 /// Where to look, beside the usual places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Directories with programs, libraries, and files of debug information.
     pub directories: Vec<PathBuf>,
+    /// A directory where names are kept that were found; none for no such thing.
+    pub cache: Option<PathBuf>,
 }
 
 /// How much is known of a module.
@@ -40,28 +38,29 @@ pub struct Finding {
     pub file: Option<PathBuf>,
     /// Why the module's own file was not taken, if it was not.
     pub refused: Option<String>,
+    /// Whether names were there from another time only, and not for all addresses.
+    pub is_partial: bool,
 }
 
 /// Names for the addresses of one process.
 pub struct Symbolizer {
     modules: Vec<Module>,
-    images: Vec<Option<Image>>,
+    /// For each module, once an address in it was asked for.
+    names: Vec<Option<ModuleNames>>,
     options: Options,
-    /// By module and address in its file.
-    frames: HashMap<(usize, u64), Arc<[Frame]>, RandomState>,
 }
 
 impl Symbolizer {
     /// A symbolizer for addresses in these modules. Nothing is opened before it is needed.
     pub fn new(modules: Vec<Module>, options: Options) -> Symbolizer {
-        let images = modules.iter().map(|_| None).collect();
-        Symbolizer { modules, images, options, frames: HashMap::default() }
+        let names = modules.iter().map(|_| None).collect();
+        Symbolizer { modules, names, options }
     }
 
     /// Adds a module, whose number is one more than the last one's.
     pub fn add(&mut self, module: Module) {
         self.modules.push(module);
-        self.images.push(None);
+        self.names.push(None);
     }
 
     /// The modules.
@@ -76,46 +75,29 @@ impl Symbolizer {
     pub fn frames(&mut self, module: Option<usize>, address: u64) -> Arc<[Frame]> {
         let place = module.and_then(|number| {
             let module = self.modules.get(number)?;
-            Some((number, module.file_address(address)?))
+            Some((number, module, module.file_address(address)?))
         });
-        let Some((number, in_file)) = place else {
-            return [unknown(format!("{address:#x}"))].into();
+        let Some((number, module, in_file)) = place else {
+            return [Frame::unknown(format!("{address:#x}"))].into();
         };
-        if let Some(frames) = self.frames.get(&(number, in_file)) {
-            return Arc::clone(frames);
+        let names =
+            self.names[number].get_or_insert_with(|| ModuleNames::new(module, &self.options));
+        names.frames(module, &self.options, in_file)
+    }
+
+    /// Keeps what was found in the cache, if there is one, for whoever asks for it next.
+    pub fn keep(&mut self) {
+        let Some(cache) = &self.options.cache else { return };
+        for (module, names) in self.modules.iter().zip(&mut self.names) {
+            if let Some(names) = names {
+                names.keep(module, cache);
+            }
         }
-        let module = &self.modules[number];
-        let image = self.images[number]
-            .get_or_insert_with(|| Image::open(module, &self.options.directories));
-        let mut frames = image.frames(in_file);
-        if frames.is_empty() {
-            let file = module.path.file_name().unwrap_or_default().to_string_lossy();
-            frames.push(unknown(format!("{file}+{in_file:#x}")));
-        }
-        let frames: Arc<[Frame]> = frames.into();
-        self.frames.insert((number, in_file), Arc::clone(&frames));
-        frames
     }
 
     /// What was found for the modules that addresses were looked up in.
     pub fn findings(&self) -> Vec<Finding> {
-        let opened = self.modules.iter().zip(&self.images);
-        opened
-            .filter_map(|(module, image)| {
-                let image = image.as_ref()?;
-                let source = match (image.has_debug_information(), image.has_symbols()) {
-                    (true, _) => Source::DebugInformation,
-                    (false, true) => Source::Symbols,
-                    (false, false) => Source::Nothing,
-                };
-                let (file, refused) = (image.file.clone(), image.refused.clone());
-                let refused = refused.filter(|_| file.as_ref() != Some(&module.path));
-                Some(Finding { path: module.path.clone(), source, file, refused })
-            })
-            .collect()
+        let asked = self.modules.iter().zip(&self.names);
+        asked.filter_map(|(module, names)| Some(names.as_ref()?.finding(module))).collect()
     }
-}
-
-fn unknown(name: String) -> Frame {
-    Frame { name: Arc::new(Name::plain(name)), file: "".into(), line: 0, is_inlined: false }
 }

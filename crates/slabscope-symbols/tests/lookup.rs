@@ -104,7 +104,7 @@ fn a_stripped_program_has_its_debug_information_elsewhere() {
     assert!(alone.findings()[0].source < Source::DebugInformation);
 
     let directories = vec![directory.path().join("debug")];
-    let mut with = Symbolizer::new(vec![module], Options { directories });
+    let mut with = Symbolizer::new(vec![module], Options { directories, ..Options::default() });
     assert_all_is_known(&stacks(&mut with, place));
     assert!(with.findings()[0].file.as_ref().unwrap().starts_with(directory.path().join("debug")));
 }
@@ -146,4 +146,84 @@ fn addresses_of_nothing_have_a_frame_all_the_same() {
     assert_eq!(name(&mut symbolizer, Some(9), 0x2000), "0x2000");
     assert_eq!(name(&mut symbolizer, None, 7), "0x7");
     assert!(symbolizer.findings()[0].refused.is_some());
+}
+
+/// A symbolizer that keeps its names in a directory.
+fn keeping(module: &Module, cache: &Path) -> Symbolizer {
+    let options = Options { cache: Some(cache.to_owned()), ..Options::default() };
+    Symbolizer::new(vec![module.clone()], options)
+}
+
+#[test]
+fn names_are_kept_for_when_the_program_is_gone() {
+    let directory = TempDir::new().unwrap();
+    let cache = directory.path().join("cache/slabscope");
+    let path = build(directory.path(), "program", &["-Cdebuginfo=1"]);
+    let module = module(&path);
+    let (start, size) = outer(&path);
+    let mut first = keeping(&module, &cache);
+    let expected = stacks(&mut first, (start, size));
+    first.keep();
+
+    fs::remove_file(&path).unwrap();
+    let mut second = keeping(&module, &cache);
+    assert_eq!(stacks(&mut second, (start, size)), expected);
+    assert_all_is_known(&expected);
+    let finding = &second.findings()[0];
+    assert_eq!((finding.source, &finding.refused), (Source::DebugInformation, &None));
+    assert_eq!((finding.is_partial, finding.file.as_deref()), (false, Some(&*path)));
+
+    // An address that nobody asked for is not known without the program, and that is not kept.
+    let beyond = module.bias + start + size + 1000;
+    let name = second.frames(Some(0), beyond)[0].name.full.clone();
+    assert!(name.starts_with("program+0x"), "{name}");
+    let finding = &second.findings()[0];
+    assert!(finding.is_partial && finding.refused.is_some(), "{finding:?}");
+    second.keep();
+    build(directory.path(), "program", &["-Cdebuginfo=1"]);
+    assert_ne!(keeping(&module, &cache).frames(Some(0), beyond)[0].name.full, name);
+}
+
+#[test]
+fn kept_names_of_another_build_or_in_a_damaged_file_are_not_taken() {
+    let directory = TempDir::new().unwrap();
+    let cache = directory.path().join("cache");
+    let path = build(directory.path(), "program", &["-Cdebuginfo=1"]);
+    let module = module(&path);
+    let place = outer(&path);
+    let mut first = keeping(&module, &cache);
+    let expected = stacks(&mut first, place);
+    first.keep();
+    let mut other = module.clone();
+    other.build_id.0[0] ^= 1;
+    let unknown = format!("program+{:#x}", place.0);
+    assert_eq!(stacks(&mut keeping(&other, &cache), place)[0][0].name.full, unknown);
+
+    let kept = fs::read_dir(&cache).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&kept).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&kept, bytes).unwrap();
+    let mut again = keeping(&module, &cache);
+    assert_eq!(stacks(&mut again, place), expected);
+    again.keep();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(stacks(&mut keeping(&module, &cache), place), expected, "it was not mended");
+}
+
+#[test]
+fn debug_information_that_was_found_later_counts() {
+    let directory = TempDir::new().unwrap();
+    let cache = directory.path().join("cache");
+    let id = "-Clink-arg=-Wl,--build-id=0x00112233445566778899aabbccddeeff";
+    let path = build(directory.path(), "program", &["-Cstrip=debuginfo", id]);
+    let module = module(&path);
+    let place = outer(&path);
+    let mut symbols = keeping(&module, &cache);
+    assert_eq!(stacks(&mut symbols, place)[0][0].name.full, "outer");
+    symbols.keep();
+    fs::rename(&path, directory.path().join("gone")).unwrap();
+    assert_eq!(stacks(&mut keeping(&module, &cache), place)[0][0].name.full, "outer");
+    let full = build(directory.path(), "program", &["-Cdebuginfo=1", id]);
+    assert_all_is_known(&stacks(&mut keeping(&module, &cache), outer(&full)));
 }

@@ -22,7 +22,7 @@ use slabscope_wire::size_class::{self, SizeClass};
 use crate::fault::FaultKind;
 pub(crate) use class::Class;
 pub(crate) use span::{Span, SpanKind};
-pub(crate) use span_table::SpanView;
+pub(crate) use span_table::{Slot, SpanView};
 pub(crate) use units::Units;
 
 use span_table::SpanTable;
@@ -139,12 +139,23 @@ impl<T: Copy> Heap<T> {
         self.strays.values().copied()
     }
 
+    /// The slot an object lies in, where its page alone tells it.
+    #[inline]
+    pub(crate) fn slot_of(&self, id: u64) -> Option<Slot> {
+        self.spans.slot_of(id)
+    }
+
+    /// What lies in all slots that [`Heap::slot_of`] tells, by number.
+    pub(crate) fn slots(&mut self) -> &mut [Option<T>] {
+        self.spans.slots()
+    }
+
     /// There is an object more.
     #[inline]
     pub(crate) fn object_in(&mut self, id: u64, how: In, to: &mut impl Listener<Tag = T>) {
         match self.spans.quick(id) {
-            Some(quick) if quick.slot.is_none() => {
-                *quick.slot = Some(to.object_in(PLACES[usize::from(quick.class)], how));
+            Some((slot, class)) if slot.is_none() => {
+                *slot = Some(to.object_in(PLACES[usize::from(class)], how));
             }
             _ => self.object_in_anywhere(id, how, to),
         }
@@ -193,10 +204,10 @@ impl<T: Copy> Heap<T> {
     /// An object is freed.
     #[inline]
     pub(crate) fn object_out(&mut self, id: u64, to: &mut impl Listener<Tag = T>) {
-        if let Some(quick) = self.spans.quick(id)
-            && let Some(tag) = quick.slot.take()
+        if let Some((slot, class)) = self.spans.quick(id)
+            && let Some(tag) = slot.take()
         {
-            return to.object_out(PLACES[usize::from(quick.class)], tag, Out::Freed);
+            return to.object_out(PLACES[usize::from(class)], tag, Out::Freed);
         }
         self.object_out_anywhere(id, to);
     }
@@ -295,7 +306,7 @@ fn replaces<T>(id: u64, how: In, to: &mut impl Listener<Tag = T>) -> bool {
 const NOWHERE: Place = Place { class: Class::NONE, bytes: 0 };
 
 /// Where objects of a size class lie, by its number.
-static PLACES: [Place; size_class::COUNT] = {
+pub(crate) static PLACES: [Place; size_class::COUNT] = {
     let mut places = [NOWHERE; size_class::COUNT];
     let mut class = 1;
     while class < places.len() {

@@ -133,8 +133,9 @@ impl Lens for Teller<'_> {
 
     fn event(&mut self, sites: &Sites) {
         let now = self.now;
-        let index = now.site.0 as usize;
-        if now.site == SiteId::UNKNOWN || !self.is_in {
+        let id = now.site.id;
+        let index = id.0 as usize;
+        if id == SiteId::UNKNOWN || !self.is_in {
             return;
         }
         if index >= self.is_told.len() {
@@ -142,11 +143,11 @@ impl Lens for Teller<'_> {
         }
         if !self.is_told[index] {
             self.is_told[index] = true;
-            let site = sites.get(now.site);
+            let site = sites.get(id);
             let stack = self.names.stack(sites.stacks(), site.stack);
             let type_of = self.names.type_of(sites.stacks(), site);
             let label = SiteLabel::new(site, type_of.as_ref(), stack);
-            self.tell(ObjectEvent::Site(SiteRow { event: "site", site: now.site.0, label }));
+            self.tell(ObjectEvent::Site(SiteRow { event: "site", site: id.0, label }));
         }
     }
 
@@ -171,7 +172,7 @@ impl Listener for Teller<'_> {
             In::Existed => ("exists", None),
             In::Allocated => ("alloc", Some(self.now.time)),
         };
-        let tag = Tag { site: self.now.site, born };
+        let tag = Tag { site: self.now.site.id, born };
         self.object(event, place, tag, None);
         tag
     }

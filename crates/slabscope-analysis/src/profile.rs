@@ -8,6 +8,7 @@ mod books;
 mod cell;
 mod census;
 mod group;
+mod height;
 mod ledger;
 mod lifetimes;
 mod numbers;
@@ -189,7 +190,7 @@ impl Profile {
             error: replayed.error,
             totals: totals(
                 &books,
-                if books.peak.bytes == 0 { from } else { books.peak_at },
+                if books.height.peak.bytes == 0 { from } else { books.height.peak_at },
                 &clock,
             ),
             timeline: books.timeline.as_ref().map_or_else(Vec::new, |line| line.points(to)),
@@ -225,7 +226,7 @@ impl Profile {
 
     /// What a cell had live at the peak.
     pub(crate) fn at_peak(&self, cell: &Cell) -> Amount {
-        cell.at_peak(self.books.peaks)
+        cell.at_peak(self.books.height.peaks)
     }
 }
 
@@ -236,14 +237,14 @@ fn totals(books: &Books, peak_at: Time, clock: &Clock) -> Totals {
             sum
         })
     };
-    let Amount { objects, bytes } = books.peak;
+    let Amount { objects, bytes } = books.height.peak;
     Totals {
         existed: sum(|cell| cell.existed),
         allocated: sum(|cell| cell.allocated),
         freed: sum(|cell| cell.freed),
         temporary: sum(|cell| cell.temporary),
         vanished: books.vanished,
-        live: books.live,
+        live: books.height.live,
         peak: Peak { objects, bytes, at: clock.moment(peak_at) },
     }
 }

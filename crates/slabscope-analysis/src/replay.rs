@@ -6,23 +6,28 @@
 mod failure;
 mod kinds;
 mod replayed;
+mod row;
+mod visit;
 
 use std::ops::ControlFlow;
 use std::thread;
 
 use slabscope_trace::alloc_free::{AllocFree, GenerationData};
-use slabscope_trace::{Error, Event, Kind, Open, Reader, Resume, Run, Sync, ThreadId, Time};
+use slabscope_trace::{
+    Error, Event, Kind, Open, Reader, Resume, Run, Sync, ThreadId, Time, Visitor,
+};
 
 use crate::error::AnalyzeError;
-use crate::heap::{Heap, In, Listener, Units};
+use crate::heap::{Heap, Listener, Units};
 use crate::moment::Clock;
 use crate::side_data::SideData;
-use crate::sites::{SiteId, Sites};
+use crate::sites::{Numbered, Sites};
 use crate::threads::{Owner, Threads};
 use crate::window::{Limits, Window};
-use kinds::{KINDS, kind};
+use kinds::KINDS;
 pub(crate) use kinds::{event_name, is_alloc_or_free, is_of_object};
 pub(crate) use replayed::Replayed;
+pub(crate) use row::{ROW_MAX, RowEvent};
 
 /// The event being replayed.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +37,7 @@ pub(crate) struct Now {
     /// The thread's index in [`Threads`].
     pub(crate) owner: Owner,
     /// What is allocated; unknown in other events.
-    pub(crate) site: SiteId,
+    pub(crate) site: Numbered,
     /// Which of the nine kinds of events it is; [`event_name`] tells.
     pub(crate) kind: u8,
     /// What the event names.
@@ -41,7 +46,7 @@ pub(crate) struct Now {
 
 impl Default for Now {
     fn default() -> Self {
-        let (owner, site) = (Owner::BEFORE, SiteId::UNKNOWN);
+        let (owner, site) = (Owner::BEFORE, Numbered::UNKNOWN);
         Now { time: Time(0), thread: 0, owner, site, kind: 0, id: 0 }
     }
 }
@@ -52,6 +57,20 @@ pub(crate) trait Lens: Listener {
     fn now(&mut self) -> &mut Now;
     /// The event that was put there comes next; then the heap tells what it did.
     fn event(&mut self, sites: &Sites);
+    /// A row of events comes next; thread and owner were put there.
+    fn row(&mut self, heap: &mut Heap<Self::Tag>, sites: &Sites, row: &[RowEvent])
+    where
+        Self: Sized,
+    {
+        for event in row {
+            event.put(self.now());
+            self.event(sites);
+            event.apply(heap, self);
+            if self.has_enough() {
+                break;
+            }
+        }
+    }
     /// The clock is known, or known better.
     fn sync(&mut self, clock: &Clock);
     /// The part to look at begins: what there is stays, what happened is to be forgotten.
@@ -99,6 +118,12 @@ pub(crate) struct Replay<L: Lens> {
     pub(crate) lens: L,
     pub(crate) clock: Clock,
     pub(crate) threads: Threads,
+    /// The thread of the next events.
+    thread: ThreadId,
+    /// Who that is, once it was looked up; `None` where it depends on the time.
+    owner: Option<Owner>,
+    /// Empty between runs.
+    row: Vec<RowEvent>,
     pub(crate) sites: Sites,
     pub(crate) side: SideData,
     pub(crate) counts: [u64; KINDS],
@@ -129,6 +154,9 @@ impl<L: Lens> Replay<L> {
             lens,
             clock: Clock::default(),
             threads: Threads::default(),
+            thread: ThreadId::NONE,
+            owner: None,
+            row: Vec::with_capacity(ROW_MAX),
             sites: Sites::default(),
             side: SideData::default(),
             counts: [0; KINDS],
@@ -176,9 +204,10 @@ impl<L: Lens> Replay<L> {
             let Some(run) = reader.next_run() else { break };
             let flow = match run {
                 Ok(Run::Event(event)) => self.event(&event, at, watch)?,
-                Ok(Run::Experimental(mut run)) => {
-                    run.each_alloc_free(|time, thread, what| self.alloc_free(time, thread, what))
-                }
+                Ok(Run::Experimental(mut run)) => match run.visit(self) {
+                    ControlFlow::Continue(()) => self.end_row(),
+                    flow => flow,
+                },
                 Err(error) => return Ok(Some(error)),
             };
             if flow.is_break() {
@@ -206,8 +235,11 @@ impl<L: Lens> Replay<L> {
             return Ok(ControlFlow::Continue(()));
         }
         if let Kind::Experimental(experimental) = &event.kind {
-            let what = AllocFree::from_event(experimental);
-            return Ok(self.alloc_free(event.time, event.thread, what));
+            let flow = self.thread(event.thread);
+            if flow.is_break() {
+                return Ok(flow);
+            }
+            return Ok(self.other(event.time, AllocFree::from_event(experimental)));
         }
         let flow = self.begin_event(event.time);
         self.other += u64::from(flow.is_continue());
@@ -297,64 +329,5 @@ impl<L: Lens> Replay<L> {
             self.heap = Heap::new(self.side.units(), !self.side.is_ours());
         }
         Ok(())
-    }
-
-    /// An event of an experiment: `what`, if the experiment is the heap's.
-    #[inline]
-    fn alloc_free(
-        &mut self,
-        time: Time,
-        thread: ThreadId,
-        what: Option<AllocFree>,
-    ) -> ControlFlow<()> {
-        self.begin_event(time)?;
-        let Some(what) = what else {
-            self.other += 1;
-            return ControlFlow::Continue(());
-        };
-        let owner = self.threads.at(thread, time);
-        let now = self.lens.now();
-        (now.time, now.thread, now.owner) = (time, thread.0, owner);
-        match what {
-            AllocFree::HeapObjectAlloc { id, ty } => {
-                self.tell(what, self.site(ty));
-                self.unknown_sites += u64::from(ty != 0 && self.lens.now().site == SiteId::UNKNOWN);
-                self.heap.object_in(id, In::Allocated, &mut self.lens);
-            }
-            AllocFree::HeapObjectFree { id } => {
-                self.tell(what, SiteId::UNKNOWN);
-                self.heap.object_out(id, &mut self.lens);
-            }
-            _ => self.seldom(what),
-        }
-        if self.lens.has_enough() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    /// Tells the lens what event comes next.
-    #[inline]
-    fn tell(&mut self, what: AllocFree, site: SiteId) {
-        let (kind, id) = (kind(what), what.id());
-        self.counts[usize::from(kind)] += 1;
-        let now = self.lens.now();
-        (now.kind, now.id, now.site) = (kind, id, site);
-        self.lens.event(&self.sites);
-    }
-
-    /// An event other than an allocation or a free of an object.
-    #[inline(never)]
-    fn seldom(&mut self, what: AllocFree) {
-        let mut site = SiteId::UNKNOWN;
-        if let AllocFree::HeapObject { ty, .. } = what {
-            site = self.site(ty);
-            self.unknown_sites += u64::from(ty != 0 && site == SiteId::UNKNOWN);
-        }
-        self.tell(what, site);
-        self.heap.apply(what, &mut self.lens);
-    }
-
-    /// The site with this number in the generation.
-    #[inline]
-    fn site(&self, number: u64) -> SiteId {
-        if number == 0 { SiteId::UNKNOWN } else { self.sites.at(number) }
     }
 }

@@ -38,6 +38,20 @@ impl SiteId {
     pub(crate) const UNKNOWN: SiteId = SiteId(0);
 }
 
+/// What a number of a generation stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Numbered {
+    /// The site.
+    pub(crate) id: SiteId,
+    /// Its group; see [`Sites::group`].
+    pub(crate) group: SiteId,
+}
+
+impl Numbered {
+    /// Nothing that is known.
+    pub(crate) const UNKNOWN: Numbered = Numbered { id: SiteId::UNKNOWN, group: SiteId::UNKNOWN };
+}
+
 /// Numbers below this are looked up in a list; larger ones, as Go's are, in a map.
 const DENSE_MAX: usize = 1 << 22;
 
@@ -53,8 +67,8 @@ pub(crate) struct Sites {
     /// By stack and declared type.
     by_stack: HashMap<(StackId, Option<Arc<str>>), SiteId, RandomState>,
     /// By number in this generation, if that is small; `UNKNOWN` for none.
-    dense: Vec<SiteId>,
-    sparse: HashMap<u64, SiteId, RandomState>,
+    dense: Vec<Numbered>,
+    sparse: HashMap<u64, Numbered, RandomState>,
 }
 
 impl Default for Sites {
@@ -65,7 +79,7 @@ impl Default for Sites {
             stacks: Stacks::default(),
             groups: vec![SiteId::UNKNOWN],
             by_stack: HashMap::default(),
-            dense: Vec::new(),
+            dense: vec![Numbered::UNKNOWN],
             sparse: HashMap::default(),
         }
     }
@@ -104,13 +118,18 @@ impl Sites {
         }
     }
 
-    /// The site with this number in this generation.
+    /// The site with this number in this generation; number 0 is none.
     #[inline]
-    pub(crate) fn at(&self, number: u64) -> SiteId {
+    pub(crate) fn at(&self, number: u64) -> Numbered {
         match self.dense.get(number as usize) {
-            Some(&id) => id,
-            None => self.sparse.get(&number).copied().unwrap_or(SiteId::UNKNOWN),
+            Some(&known) => known,
+            None => self.far(number),
         }
+    }
+
+    #[cold]
+    fn far(&self, number: u64) -> Numbered {
+        self.sparse.get(&number).copied().unwrap_or(Numbered::UNKNOWN)
     }
 
     /// What is known of a site.
@@ -139,6 +158,8 @@ impl Sites {
 
     fn clear(&mut self) {
         self.dense.clear();
+        // Events without a site name number 0.
+        self.dense.push(Numbered::UNKNOWN);
         self.sparse.clear();
     }
 
@@ -154,15 +175,17 @@ impl Sites {
             let first = self.by_stack.entry((stack, declared)).or_insert(id);
             self.groups.push(if stack.is_none() { id } else { *first });
         }
+        let known = Numbered { id, group: self.group(id) };
         match usize::try_from(number) {
+            Ok(0) => {}
             Ok(index) if index < DENSE_MAX => {
                 if index >= self.dense.len() {
-                    self.dense.resize(index + 1, SiteId::UNKNOWN);
+                    self.dense.resize(index + 1, Numbered::UNKNOWN);
                 }
-                self.dense[index] = id;
+                self.dense[index] = known;
             }
             _ => {
-                self.sparse.insert(number, id);
+                self.sparse.insert(number, known);
             }
         }
     }
@@ -191,13 +214,13 @@ mod tests {
     fn a_site_keeps_its_number_from_one_generation_to_the_next() {
         let mut sites = Sites::default();
         sites.take_types(vec![named(3, "a"), named(1 << 40, "b")]);
-        let (a, b) = (sites.at(3), sites.at(1 << 40));
+        let (a, b) = (sites.at(3).id, sites.at(1 << 40).id);
         assert_ne!(a, b);
         for none in [2, 4, 1 << 41] {
-            assert_eq!(sites.at(none), SiteId::UNKNOWN);
+            assert_eq!(sites.at(none), Numbered::UNKNOWN);
         }
         sites.take_types(vec![named(9, "a")]);
-        assert_eq!((sites.at(9), sites.at(3)), (a, SiteId::UNKNOWN));
+        assert_eq!((sites.at(9).id, sites.at(3).id), (a, SiteId::UNKNOWN));
         assert_eq!(sites.get(b).type_of, Some(SiteType::declared("b")));
         assert_eq!(sites.get(SiteId(77)), &Site::default());
         assert_eq!(sites.all().len(), 3);

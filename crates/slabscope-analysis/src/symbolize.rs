@@ -144,7 +144,7 @@ fn write(
     sites.take_sites(&data, Time(start), |_| None);
     let mut tables = Tables::new(first.generation, first.time);
     for entry in &data.sites {
-        let site = sites.get(sites.at(entry.id));
+        let site = sites.get(sites.at(entry.id).id);
         let stack = names.stack(sites.stacks(), site.stack);
         tables.add(entry, &stack, names.type_of(sites.stacks(), site).as_ref());
     }

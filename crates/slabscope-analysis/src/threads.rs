@@ -112,6 +112,13 @@ impl Threads {
         }
     }
 
+    /// The thread that has this number whatever the time, if it is remembered.
+    #[inline]
+    pub(crate) fn known(&self, id: ThreadId) -> Option<Owner> {
+        let (recent, owner) = self.recent[id.0 as usize % RECENT]?;
+        (recent == id.0).then_some(owner)
+    }
+
     fn find(&mut self, id: ThreadId, time: Time) -> Owner {
         let known = self.by_id.entry(id.0).or_default();
         let index = match known.as_slice() {

@@ -1,8 +1,9 @@
 //! Events by the thousand: what programs that look at every allocation go through.
 
-use std::ops::ControlFlow;
+mod visit;
 
-use crate::alloc_free::AllocFree;
+pub use visit::Visitor;
+
 use crate::catalog::Catalog;
 use crate::event::{Event, Kind};
 use crate::experiment::ExperimentalEvent;
@@ -54,45 +55,6 @@ pub struct ExperimentalRun<'r> {
     pub(crate) threads: &'r [ThreadId],
     pub(crate) order: &'r mut Order,
     pub(crate) last: &'r mut Time,
-}
-
-impl ExperimentalRun<'_> {
-    /// Tells `each` the time, the thread and the event, `None` for one of an experiment other than
-    /// [`AllocFree`], until it breaks off or the run ends. It is the fastest way to look at every
-    /// allocation.
-    #[inline]
-    pub fn each_alloc_free<B>(
-        &mut self,
-        mut each: impl FnMut(Time, ThreadId, Option<AllocFree>) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
-        let Feed { events, at, contexts } = &mut *self.feed;
-        let plain = events.plain.get(*at..).unwrap_or_default();
-        let (mut rest, mut last) = (plain.iter(), *self.last);
-        // Events of one thread come in rows.
-        let mut current = None;
-        let flow = rest.by_ref().take_while(|next| !next.is_checked()).try_for_each(|next| {
-            let thread = match current {
-                Some((lane, thread)) if lane == next.lane => thread,
-                _ => {
-                    let lane = usize::from(next.lane);
-                    let cx = match contexts.get(lane) {
-                        Some(Some(cx)) => *cx,
-                        _ => meet(contexts, lane, self.generation, self.threads, self.order),
-                    };
-                    current = Some((next.lane, cx.thread));
-                    cx.thread
-                }
-            };
-            last = later(next.time, last);
-            each(last, thread, next.alloc_free())
-        });
-        let taken = plain.len() - rest.len();
-        // The one that has to be checked was looked at, and not taken.
-        let stopped = plain.get(taken.wrapping_sub(1)).is_some_and(Plain::is_checked);
-        *at += taken - usize::from(stopped);
-        *self.last = last;
-        flow
-    }
 }
 
 impl Iterator for ExperimentalRun<'_> {

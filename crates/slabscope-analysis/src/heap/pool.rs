@@ -24,9 +24,10 @@ impl<T: Copy> Pool<T> {
         if let Some(base) = self.unused.get_mut(&count).and_then(Vec::pop) {
             return Some(base);
         }
-        let base = u32::try_from(self.slots.len()).ok()?;
-        self.slots.resize(self.slots.len() + count, None);
-        Some(base)
+        let (base, end) = (self.slots.len(), self.slots.len() + count);
+        u32::try_from(end).ok()?;
+        self.slots.resize(end, None);
+        Some(base as u32)
     }
 
     /// Takes a stretch back.
@@ -39,6 +40,11 @@ impl<T: Copy> Pool<T> {
     #[inline]
     pub(super) fn slot(&mut self, base: u32, index: u64) -> Option<&mut Option<T>> {
         self.slots.get_mut(base as usize + index as usize)
+    }
+
+    /// All slots.
+    pub(super) fn all(&mut self) -> &mut [Option<T>] {
+        &mut self.slots
     }
 
     /// The slots of a stretch.

@@ -29,11 +29,12 @@ pub(super) struct SpanTable<T> {
 }
 
 /// A slot that was found by its page alone.
-pub(super) struct Quick<'a, T> {
-    /// What lies in it.
-    pub(super) slot: &'a mut Option<T>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot {
+    /// Its number among all slots.
+    pub(crate) number: u32,
     /// The size class of its span.
-    pub(super) class: u8,
+    pub(crate) class: u8,
 }
 
 impl<T: Copy> SpanTable<T> {
@@ -51,14 +52,25 @@ impl<T: Copy> SpanTable<T> {
     /// The slot an object lies in, if it is of a size class and had an object before. What is not
     /// found may be there all the same.
     #[inline]
-    pub(super) fn quick(&mut self, object: u64) -> Option<Quick<'_, T>> {
+    pub(super) fn slot_of(&self, object: u64) -> Option<Slot> {
         let page = self.by_page.get(self.shifts.page_of(object));
         let offset = self.shifts.bytes_from(page.before, object);
         let index = offset.wrapping_mul(u64::from(page.inverse)) >> 32;
-        if index >= u64::from(page.count) {
-            return None;
-        }
-        Some(Quick { slot: self.pool.slot(page.base, index)?, class: page.class })
+        // Where it is less than the count, the stretch has such a slot.
+        let number = page.base.wrapping_add(index as u32);
+        (index < u64::from(page.count)).then_some(Slot { number, class: page.class })
+    }
+
+    /// The same slot, and what lies in it.
+    #[inline]
+    pub(super) fn quick(&mut self, object: u64) -> Option<(&mut Option<T>, u8)> {
+        let slot = self.slot_of(object)?;
+        Some((self.pool.slot(slot.number, 0)?, slot.class))
+    }
+
+    /// What lies in all slots.
+    pub(super) fn slots(&mut self) -> &mut [Option<T>] {
+        self.pool.all()
     }
 
     /// The number of the span that a page belongs to.
@@ -210,7 +222,7 @@ mod tests {
         assert!(table.quick(3 * 1024).is_none());
         table.put(number, 1, 77_u32);
         let found = |table: &mut SpanTable<u32>, object| {
-            table.quick(object).map(|quick| (*quick.slot, quick.class))
+            table.quick(object).map(|(slot, class)| (*slot, class))
         };
         assert_eq!(found(&mut table, 3 * 1024 + 7), Some((Some(77), 5)));
         assert_eq!(found(&mut table, 3 * 1024), Some((None, 5)));

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use slabscope_trace::Time;
 
 use super::cell::{Cell, Key};
+use super::height::Height;
 use super::lifetimes::Lifetimes;
 use super::spans::SpanTally;
 use super::stacks::StackTally;
@@ -55,12 +56,7 @@ pub(crate) struct Books {
     pub(crate) pairs: Vec<Pair>,
     pub(super) early: Vec<Early>,
     pub(crate) timeline: Option<Timeline>,
-    pub(crate) live: Amount,
-    pub(crate) peak: Amount,
-    #[serde(with = "serde_time")]
-    pub(crate) peak_at: Time,
-    /// How many peaks there were: each is higher than the last.
-    pub(crate) peaks: u64,
+    pub(crate) height: Height,
     pub(crate) vanished: Amount,
     /// Objects put into slots that others had.
     pub(crate) sharing: u64,
@@ -78,10 +74,7 @@ impl Default for Books {
             pairs: Vec::new(),
             early: Vec::new(),
             timeline: None,
-            live: Amount::default(),
-            peak: Amount::default(),
-            peak_at: Time(0),
-            peaks: 0,
+            height: Height::default(),
             vanished: Amount::default(),
             sharing: 0,
             spans: SpanTally::default(),
@@ -107,8 +100,8 @@ impl Books {
             pair.freed = Amount::default();
         }
         self.early.clear();
-        self.timeline = self.timeline.as_ref().map(|line| line.begun(time, self.live));
-        (self.peak, self.peak_at, self.peaks) = (self.live, time, 0);
+        self.timeline = self.timeline.as_ref().map(|line| line.begun(time, self.height.live));
+        self.height = self.height.begun(time);
         (self.begun, self.vanished, self.sharing) = (time, Amount::default(), 0);
         self.spans.begin(time);
         self.stacks.begin(time);
@@ -118,16 +111,14 @@ impl Books {
     /// Takes in the books of the part that follows this one, kept by the same numbers.
     #[expect(dead_code, reason = "for the index beside a trace, to come")]
     pub(crate) fn append(&mut self, next: &Books) {
-        let is_higher = next.peak.bytes > self.peak.bytes;
-        let peaks = self.peaks;
+        let is_higher = next.height.peak.bytes > self.height.peak.bytes;
+        let (peaks, next_peaks) = (self.height.peaks, next.height.peaks);
         let empty = |cell: &Cell| Cell::new(cell.key, cell.group, peaks);
         self.cells.extend(next.cells.iter().skip(self.cells.len()).map(empty));
         for (cell, more) in self.cells.iter_mut().zip(&next.cells) {
-            cell.append(more, peaks, next.peaks, is_higher);
+            cell.append(more, peaks, next_peaks, is_higher);
         }
-        if is_higher {
-            (self.peak, self.peak_at) = (next.peak, next.peak_at);
-        }
+        self.height.append(&next.height);
         self.append_tracks(next);
         for early in &next.early {
             match self.cells.get_mut(early.cell as usize).filter(|_| early.born >= self.begun) {
@@ -140,7 +131,6 @@ impl Books {
             (line @ None, next) => line.clone_from(next),
             (Some(_), None) => {}
         }
-        self.live = next.live;
         self.vanished.plus(next.vanished);
         self.sharing = self.sharing.saturating_add(next.sharing);
         self.spans.append(&next.spans);

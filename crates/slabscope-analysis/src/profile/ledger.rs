@@ -1,5 +1,7 @@
 //! Keeping the books while a trace is replayed.
 
+mod row;
+
 use slabscope_trace::Time;
 
 use super::Temporary;
@@ -9,23 +11,24 @@ use super::numbers::Numbers;
 use super::tag::Tag;
 use super::timeline::Timeline;
 use crate::fault::{FaultKind, Found};
-use crate::heap::{In, Listener, Out, Place};
+use crate::heap::{Heap, In, Listener, Out, Place};
 use crate::moment::Clock;
-use crate::replay::{Lens, Now, is_alloc_or_free};
+use crate::replay::{Lens, Now, RowEvent, is_alloc_or_free};
 use crate::report::Amount;
 use crate::sites::{SiteId, Sites};
 use crate::threads::Owner;
+use row::Recent;
 
 /// Keeps the books.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     rule: Temporary,
     now: Now,
-    /// The group of the site of this event.
-    group: SiteId,
     pub(crate) books: Books,
     cells: Numbers<Key>,
     pairs: Numbers<(Owner, Owner)>,
+    /// By site, the cell that was asked for last.
+    recent: Vec<Recent>,
     /// How many objects each thread has allocated or freed; wraps around.
     events: Vec<u32>,
 }
@@ -36,10 +39,10 @@ impl Ledger {
         Ledger {
             rule,
             now: Now::default(),
-            group: SiteId::UNKNOWN,
             books: Books::default(),
             cells: Numbers::default(),
             pairs: Numbers::default(),
+            recent: Vec::new(),
             events: Vec::new(),
         }
     }
@@ -64,45 +67,76 @@ impl Ledger {
     }
 
     /// Whether the object that the current event frees was short-lived.
-    #[inline]
     fn is_soon(&mut self, tag: Tag, owner: Owner) -> bool {
-        owner == self.now.owner
-            && match self.rule {
-                Temporary::Events(most) => {
-                    u64::from(self.events().wrapping_sub(tag.events)) <= most
-                }
-                Temporary::Time { ns } => self.now.time.since(tag.born) <= ns,
-            }
+        let (now, events) = (self.now, *self.events());
+        owner == now.owner && self.rule.is_met(tag, now.time, events)
     }
 
     #[inline]
     fn live_changed(&mut self) {
         if let Some(timeline) = &mut self.books.timeline {
-            timeline.set(self.now.time, self.books.live);
+            timeline.set(self.now.time, self.books.height.live);
         }
     }
 
-    #[inline]
     fn cell(&mut self, key: Key) -> (u32, &mut Cell) {
-        let cells = &mut self.books.cells;
-        let hint = key.site.0 ^ key.owner.hint();
-        let number = self.cells.of(key, hint, cells.len());
-        if number as usize == cells.len() {
-            // It had nothing at the peaks there were.
-            cells.push(Cell::new(key, self.group, self.books.peaks));
-        }
+        let Books { cells, sites, height, .. } = &mut self.books;
+        let group = self.now.site.group;
+        let number = cell_number(&mut self.cells, cells, sites, key, group, height.seen());
         (number, &mut cells[number as usize])
     }
 
-    #[inline]
     fn freed(&mut self, allocated_by: Owner, bytes: u64) {
-        let (freed_by, pairs) = (self.now.owner, &mut self.books.pairs);
-        let hint = allocated_by.hint() ^ freed_by.hint().rotate_left(8);
-        let number = self.pairs.of((allocated_by, freed_by), hint, pairs.len());
-        if number as usize == pairs.len() {
-            pairs.push(Pair { allocated_by, freed_by, freed: Amount::default() });
+        let pairs = &mut self.books.pairs;
+        let number = pair_number(&mut self.pairs, pairs, allocated_by, self.now.owner);
+        pairs[number].freed.add(bytes);
+    }
+}
+
+/// The number of a cell, of this group and with nothing at the peaks it has `seen` if it is new. Its group
+/// has a track.
+fn cell_number(
+    numbers: &mut Numbers<Key>,
+    cells: &mut Vec<Cell>,
+    tracks: &mut Vec<SiteTrack>,
+    key: Key,
+    group: SiteId,
+    seen: u64,
+) -> u32 {
+    let hint = key.site.0 ^ key.owner.hint();
+    let number = numbers.of(key, hint, cells.len());
+    if number as usize == cells.len() {
+        cells.push(Cell::new(key, group, seen));
+        let needed = group.0 as usize + 1;
+        tracks.resize(needed.max(tracks.len()), SiteTrack::default());
+    }
+    number
+}
+
+/// The number of what this thread freed of what that one had allocated.
+fn pair_number(
+    numbers: &mut Numbers<(Owner, Owner)>,
+    pairs: &mut Vec<Pair>,
+    allocated_by: Owner,
+    freed_by: Owner,
+) -> usize {
+    let hint = allocated_by.hint() ^ freed_by.hint().rotate_left(8);
+    let number = numbers.of((allocated_by, freed_by), hint, pairs.len()) as usize;
+    if number == pairs.len() {
+        pairs.push(Pair { allocated_by, freed_by, freed: Amount::default() });
+    }
+    number
+}
+
+impl Temporary {
+    /// Whether an object that its thread frees at this time, after so many of its events, was
+    /// temporary.
+    #[inline]
+    fn is_met(self, tag: Tag, time: Time, events: u32) -> bool {
+        match self {
+            Temporary::Events(most) => u64::from(events.wrapping_sub(tag.events)) <= most,
+            Temporary::Time { ns } => time.since(tag.born) <= ns,
         }
-        pairs[number as usize].freed.add(bytes);
     }
 }
 
@@ -113,11 +147,21 @@ impl Lens for Ledger {
     }
 
     #[inline]
-    fn event(&mut self, sites: &Sites) {
-        self.group = sites.group(self.now.site);
+    fn event(&mut self, _: &Sites) {
         if is_alloc_or_free(self.now.kind) {
             let events = self.events();
             *events = events.wrapping_add(1);
+        }
+    }
+
+    fn row(&mut self, heap: &mut Heap<Tag>, sites: &Sites, mut row: &[RowEvent]) {
+        loop {
+            let taken = self.ordinary(heap.slots(), row);
+            let Some((event, rest)) = row.get(taken..).and_then(<[_]>::split_first) else { break };
+            event.put(&mut self.now);
+            self.event(sites);
+            event.apply(heap, self);
+            row = rest;
         }
     }
 
@@ -125,8 +169,8 @@ impl Lens for Ledger {
         if self.books.timeline.is_none()
             && let Some(start) = clock.after_start(0)
         {
-            self.books.timeline = Some(Timeline::new(start, start, self.books.live));
-            self.books.peak_at = start;
+            self.books.timeline = Some(Timeline::new(start, start, self.books.height.live));
+            self.books.height.peak_at = start;
         }
     }
 
@@ -144,23 +188,22 @@ impl Listener for Ledger {
             In::Existed => (Owner::BEFORE, Tag::BEFORE),
             In::Allocated => (self.now.owner, self.now.time),
         };
-        let key = Key { site: self.now.site, class: place.class, owner };
-        let peaks = self.books.peaks;
+        let key = Key { site: self.now.site.id, class: place.class, owner };
+        let (rises, peaks) = {
+            let height = &mut self.books.height;
+            (height.add(place.bytes, self.now.time), height.peaks)
+        };
         let (number, cell) = self.cell(key);
-        cell.settle(peaks);
+        if !rises {
+            cell.settle(peaks);
+        }
         match how {
             In::Existed => cell.existed.add(place.bytes),
             In::Allocated => cell.allocated.add(place.bytes),
         }
-        let site = self.site(self.group.0);
+        let site = self.site(self.now.site.group.0);
         site.live_bytes = site.live_bytes.saturating_add(place.bytes);
         site.max_bytes = site.max_bytes.max(site.live_bytes);
-        let books = &mut self.books;
-        books.live.add(place.bytes);
-        if books.live.bytes > books.peak.bytes {
-            (books.peak, books.peak_at) = (books.live, self.now.time);
-            books.peaks += 1;
-        }
         self.live_changed();
         Tag::new(number, *self.events(), born)
     }
@@ -169,7 +212,7 @@ impl Listener for Ledger {
     fn object_out(&mut self, place: Place, tag: Tag, how: Out) {
         let books = &mut self.books;
         let Some(cell) = books.cells.get_mut(tag.cell()) else { return };
-        cell.settle(books.peaks);
+        cell.settle(books.height.peaks);
         let (key, group) = (cell.key, cell.group);
         match how {
             Out::Freed => cell.freed.add(place.bytes),
@@ -178,7 +221,7 @@ impl Listener for Ledger {
                 books.vanished.add(place.bytes);
             }
         }
-        books.live.sub(place.bytes);
+        books.height.sub(place.bytes);
         self.live_changed();
         let lifetime = tag.born().map(|born| self.now.time.since(born).max(0) as u64);
         let site = self.site(group.0);

@@ -62,10 +62,21 @@ impl Timeline {
         if time >= self.end {
             self.advance(time);
         }
+        self.note(live, live.bytes);
+    }
+
+    /// The last stretch ends with so much live, and had so many bytes live at some moment.
+    #[inline]
+    pub(super) fn note(&mut self, live: Amount, max_bytes: u64) {
         if let Some(point) = self.points.last_mut() {
             point.live = live;
-            point.max_bytes = point.max_bytes.max(live.bytes);
+            point.max_bytes = point.max_bytes.max(max_bytes);
         }
+    }
+
+    /// Where the last stretch ends.
+    pub(super) fn end(&self) -> Time {
+        self.end
     }
 
     /// Takes in what follows.

@@ -20,6 +20,10 @@ pub(super) fn kind(what: AllocFree) -> u8 {
     what.number() - id::SPAN
 }
 
+/// An object's allocation, and its free.
+pub(crate) const ALLOC: u8 = id::HEAP_OBJECT_ALLOC - id::SPAN;
+pub(crate) const FREE: u8 = id::HEAP_OBJECT_FREE - id::SPAN;
+
 /// Whether it is about an object.
 pub(crate) fn is_of_object(kind: u8) -> bool {
     kind == id::HEAP_OBJECT - id::SPAN || is_alloc_or_free(kind)
@@ -28,7 +32,7 @@ pub(crate) fn is_of_object(kind: u8) -> bool {
 /// Whether it is an allocation or a free of an object.
 #[inline]
 pub(crate) fn is_alloc_or_free(kind: u8) -> bool {
-    kind == id::HEAP_OBJECT_ALLOC - id::SPAN || kind == id::HEAP_OBJECT_FREE - id::SPAN
+    kind == ALLOC || kind == FREE
 }
 
 /// The event's name, as Go's tools call it.

@@ -2,6 +2,8 @@
 
 mod short;
 
+use std::ops::ControlFlow;
+
 use slabscope_wire::event::id;
 
 use crate::alloc_free::AllocFree;
@@ -9,6 +11,7 @@ use crate::catalog::Catalog;
 use crate::cursor::RawEvent;
 use crate::experiment::ExperimentalEvent;
 use crate::id::Time;
+use crate::run::Visitor;
 
 pub(super) use short::decode_short;
 
@@ -79,11 +82,18 @@ impl Plain {
 }
 
 impl Plain {
-    /// The event, if it is one of the heap.
+    /// Shows the event to `visitor`, as of this time.
     #[inline]
-    pub(crate) fn alloc_free(&self) -> Option<AllocFree> {
+    pub(crate) fn show<V: Visitor>(&self, time: Time, visitor: &mut V) -> ControlFlow<V::Break> {
         let [first, second] = self.args;
-        AllocFree::new(self.id, [first, second, u64::from(self.third)])
+        match self.id {
+            id::HEAP_OBJECT_ALLOC => visitor.alloc(time, first, second),
+            id::HEAP_OBJECT_FREE => visitor.free(time, first),
+            _ => {
+                let args = [first, second, u64::from(self.third)];
+                visitor.other(time, AllocFree::new(self.id, args))
+            }
+        }
     }
 }
 

@@ -35,8 +35,10 @@ impl Watch {
             return false;
         }
         let changed = stacks.unwinder().scan(now_ns).unwrap_or(false);
-        let cost = clock::monotonic_ns().saturating_sub(now_ns);
-        self.next_ns = now_ns + EVERY_NS.max(cost.saturating_mul(SHARE));
+        let end_ns = clock::monotonic_ns();
+        // Tables are made of a new module once: that does not say what the next look takes.
+        let cost = if changed { 0 } else { end_ns.saturating_sub(now_ns) };
+        self.next_ns = end_ns + EVERY_NS.max(cost.saturating_mul(SHARE));
         if changed {
             keep(stacks.unwinder(), live, now_ns, self.begun_ns);
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, c_int, c_void};
 use std::fmt::Write;
 use std::hint::black_box;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -131,35 +131,104 @@ extern "C" fn asks_later() {
     ask(LOADED_SIZES[1]);
 }
 
-#[test]
-#[ignore = "run by its parent, in a process of its own"]
-fn loads() {
-    // The library would write the same file.
-    // SAFETY: this is the only thread that reads or writes the environment now.
-    unsafe { std::env::remove_var("SLABSCOPE") };
+/// The library that `examples/own_copy.rs` is built as.
+fn library() -> PathBuf {
     let tests = std::env::current_exe().expect("this program");
     let built = tests.ancestors().nth(2).expect("a target directory");
-    let path = built.join("examples").join("libown_copy.so");
+    built.join("examples").join("libown_copy.so")
+}
+
+/// Loads a library; returns what ends it, and its function that calls back.
+fn load(path: PathBuf) -> (*mut c_void, extern "C" fn(extern "C" fn()) -> u64) {
     let path = CString::new(path.into_os_string().into_encoded_bytes()).expect("no NUL");
     // SAFETY: the library's initialisers are those of Rust's standard library, and the function has
     // this type in `examples/own_copy.rs`.
-    let call: extern "C" fn(extern "C" fn()) -> u64 = unsafe {
+    unsafe {
         let library = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
         assert!(!library.is_null(), "{path:?} does not load: cargo build --examples");
         let function = libc::dlsym(library, c"own_copy_call".as_ptr());
         assert!(!function.is_null(), "{path:?} is old: cargo build --examples");
-        std::mem::transmute(function)
-    };
+        (
+            library,
+            std::mem::transmute::<*mut c_void, extern "C" fn(extern "C" fn()) -> u64>(function),
+        )
+    }
+}
+
+#[test]
+#[ignore = "run by its parent, in a process of its own"]
+fn loads() {
+    // The library follows the variable as the program does, so that says only how.
+    slabscope::trace::start().expect("a trace");
+    let (_, call) = load(library());
     assert_eq!(call(asks_first), 1);
-    std::thread::sleep(Duration::from_millis(500));
     assert_eq!(call(asks_later), 1);
+}
+
+/// One library goes and another comes, maybe where the first was. `OTHER` is the second. The recorder
+/// looks every hundred times as long as a look takes.
+#[test]
+#[ignore = "run by its parent, in a process of its own"]
+fn unloads() {
+    slabscope::trace::start().expect("a trace");
+    let other = PathBuf::from(std::env::var_os("OTHER").expect("the parent says where"));
+    let (first, call) = load(library());
+    be_called_back(call, asks_first);
+    // SAFETY: nobody is inside, and nothing of it is used any more.
+    assert_eq!(unsafe { libc::dlclose(first) }, 0);
+    let pause = std::env::var("PAUSE_MS").expect("the parent says how long");
+    std::thread::sleep(Duration::from_millis(pause.parse().expect("a number")));
+    be_called_back(load(other).1, asks_later);
+}
+
+/// Twice, since the first stack through a library ends in it, and its thread then waits for a look.
+fn be_called_back(call: extern "C" fn(extern "C" fn()) -> u64, asks: extern "C" fn()) {
+    for _ in 0..2 {
+        assert_eq!(call(asks), 1);
+    }
+}
+
+#[test]
+fn a_library_that_was_unloaded_is_known_and_told_from_the_next() {
+    let traces = Traces::new();
+    let (path, other) = (traces.path("stacks-unloaded.trace"), traces.path("libother.so"));
+    std::fs::copy(library(), &other).expect("a copy");
+    let variable = format!("traceallocfree=0,stacks=64,out={}", path.display());
+    // On a busy machine a look takes long.
+    let replayed = [500, 5000, 30_000].iter().find_map(|pause: &u32| {
+        let mut unloads = child("unloads", Some(&variable));
+        succeed(unloads.env("OTHER", &other).env("PAUSE_MS", pause.to_string()));
+        let replayed = replay(&path);
+        std::fs::remove_file(&path).expect("a trace");
+        Some(replayed).filter(|replayed| replayed.modules.values().any(|m| m.unloaded.is_some()))
+    });
+    let replayed = replayed.expect("a trace in which a library was unloaded");
+    assert_eq!(replayed.lost(), 0);
+    let module = |name: &str| {
+        let module = replayed.modules.values().find(|module| module.path.ends_with(name));
+        module.unwrap_or_else(|| panic!("{name} is a module: {:?}", replayed.modules))
+    };
+    let (first, second) = (module("libown_copy.so"), module("libother.so"));
+    let gone = first.unloaded.expect("it was unloaded");
+    assert!(first.loaded.expect("after the start") < gone, "{first:?}");
+    assert!(gone <= second.loaded.expect("after the first"), "{second:?}");
+    assert_eq!(second.unloaded, None);
+    for (module, size) in [first, second].into_iter().zip(LOADED_SIZES) {
+        let range = module.first..module.end;
+        let inside = |frame: &&StackFrame| range.contains(&frame.lookup_address());
+        let stacks = stacks_of(&replayed, size);
+        assert!(stacks.iter().any(|stack| stack.last().is_some_and(|last| last.flags == 0)));
+        for stack in stacks {
+            assert_eq!(stack.iter().filter(inside).count(), 1, "{size}: {stack:x?}");
+        }
+    }
 }
 
 #[test]
 fn a_library_that_was_loaded_meanwhile_is_walked_and_named() {
     let traces = Traces::new();
     let path = traces.path("stacks-loaded.trace");
-    let variable = format!("traceallocfree=1,stacks=64,out={}", path.display());
+    let variable = format!("traceallocfree=0,stacks=64,out={}", path.display());
     succeed(&mut child("loads", Some(&variable)));
     let replayed = replay(&path);
     assert_eq!(replayed.lost(), 0);
@@ -168,7 +237,9 @@ fn a_library_that_was_loaded_meanwhile_is_walked_and_named() {
     assert!(module.loaded.is_some() && module.unloaded.is_none(), "{module:?}");
     let inside = |frame: &&StackFrame| (module.first..module.end).contains(&frame.lookup_address());
     for (size, is_later) in LOADED_SIZES.into_iter().zip([false, true]) {
-        for stack in stacks_of(&replayed, size) {
+        let stacks = stacks_of(&replayed, size);
+        assert!(!stacks.is_empty(), "{size} was asked for");
+        for stack in stacks {
             assert_eq!(stack.iter().filter(inside).count(), 1, "{stack:x?}");
             let last = stack.last().expect("a frame");
             // Nobody had looked at the library yet: the stack ends in it, and says so.

@@ -5,9 +5,9 @@
 //! Nothing is moved then: who does not find a hash looks through the levels before, and enters it in
 //! the last one too. So growing costs nobody more than a second look.
 
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use crate::mapped::Mapped;
+use crate::mapped::{Mapped, Zeroed};
 
 /// Words of the first level. Each level before the last is a second look for what is new.
 const LEN_MIN: usize = 1 << 16;
@@ -15,26 +15,76 @@ const LEN_MIN: usize = 1 << 16;
 /// How far a search goes from where a hash belongs, which may be into the next level.
 const PROBES: usize = 64;
 
-const NUMBER_BITS: u32 = 24;
+/// A word of an index: `[high bits of a hash | number]`, 0 while it is free.
+pub(crate) trait Word: Zeroed {
+    /// Bits of the number.
+    const NUMBER_BITS: u32;
+    /// Acquire: who finds a number sees what was written before it was entered.
+    fn load(&self) -> u64;
+    /// Enters a word, if it is free; else what stands there, as [`Word::load`].
+    fn fill(&self, word: u64) -> Result<(), u64>;
+    /// The word of a number.
+    fn pack(hash: u64, number: u32) -> u64;
+}
+
+/// 40 bits of the hash: numbers need not be looked at.
+impl Word for AtomicU64 {
+    const NUMBER_BITS: u32 = 24;
+
+    #[inline(always)]
+    fn load(&self) -> u64 {
+        self.load(Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn fill(&self, word: u64) -> Result<(), u64> {
+        self.compare_exchange(0, word, Ordering::Release, Ordering::Acquire).map(|_| ())
+    }
+
+    #[inline(always)]
+    fn pack(hash: u64, number: u32) -> u64 {
+        hash >> Self::NUMBER_BITS << Self::NUMBER_BITS | u64::from(number)
+    }
+}
+
+/// 10 bits of the hash: few numbers are looked at in vain.
+impl Word for AtomicU32 {
+    const NUMBER_BITS: u32 = 22;
+
+    #[inline(always)]
+    fn load(&self) -> u64 {
+        self.load(Ordering::Acquire).into()
+    }
+
+    #[inline(always)]
+    fn fill(&self, word: u64) -> Result<(), u64> {
+        let filled = self.compare_exchange(0, word as u32, Ordering::Release, Ordering::Acquire);
+        filled.map(|_| ()).map_err(u64::from)
+    }
+
+    #[inline(always)]
+    fn pack(hash: u64, number: u32) -> u64 {
+        hash >> 54 << Self::NUMBER_BITS | u64::from(number)
+    }
+}
 
 /// Numbers by the hash of what they stand for.
 #[derive(Debug)]
-pub(crate) struct Index {
-    /// `[hash, high bits : 40 | number : 24]`, 0 for a free word. Written once; release, so that who
-    /// finds a number sees what was written before it was entered.
-    words: Mapped<AtomicU64>,
+pub(crate) struct Index<W: Word> {
+    /// Each written once.
+    words: Mapped<W>,
     /// Words of the last level, less one. Relaxed: an old one costs a second look.
     mask: AtomicUsize,
     /// Words that are not free.
     used: AtomicUsize,
 }
 
-impl Index {
+impl<W: Word> Index<W> {
     /// For so many numbers; `None` without address space.
     pub(crate) fn new(numbers: usize) -> Option<Self> {
         // Levels fill to five eighths, and a number may stand in two of them.
         let last = (2 * numbers).next_power_of_two().max(LEN_MIN);
-        let words: Mapped<AtomicU64> = Mapped::new(end_of(last - 1) + PROBES)?;
+        let words: Mapped<W> = Mapped::new(end_of(last - 1) + PROBES)?;
         Some(Index { words, mask: AtomicUsize::new(LEN_MIN - 1), used: AtomicUsize::new(0) })
     }
 
@@ -54,12 +104,13 @@ impl Index {
     fn find_under(&self, mask: usize, hash: u64, is: &impl Fn(u32) -> bool) -> Option<u32> {
         let home = home(hash, mask);
         for word in self.words.get(home..home + PROBES)? {
-            let word = word.load(Ordering::Acquire);
+            let word = word.load();
             if word == 0 {
                 return None;
             }
-            let number = word as u32 & ((1 << NUMBER_BITS) - 1);
-            if (word ^ hash) >> NUMBER_BITS == 0 && is(number) {
+            if let Some(number) = Self::number(word, hash)
+                && is(number)
+            {
                 return Some(number);
             }
         }
@@ -103,26 +154,34 @@ impl Index {
         is: &impl Fn(u32) -> bool,
     ) -> Option<u32> {
         let home = home(hash, mask);
-        let new = hash >> NUMBER_BITS << NUMBER_BITS | u64::from(number);
+        let new = W::pack(hash, number);
         for word in self.words.get(home..home + PROBES)? {
-            // Acquire on failure: what another entered may be what we look for.
-            match word.compare_exchange(0, new, Ordering::Release, Ordering::Acquire) {
-                Ok(_) => {
+            match word.fill(new) {
+                Ok(()) => {
                     let used = self.used.fetch_add(1, Ordering::Relaxed);
                     if used > end_of(mask) / 8 * 5 {
                         self.grow(mask);
                     }
                     return Some(number);
                 }
+                // What another entered may be what we look for.
                 Err(found) => {
-                    let other = found as u32 & ((1 << NUMBER_BITS) - 1);
-                    if (found ^ hash) >> NUMBER_BITS == 0 && is(other) {
+                    if let Some(other) = Self::number(found, hash)
+                        && is(other)
+                    {
                         return Some(other);
                     }
                 }
             }
         }
         None
+    }
+
+    /// The number in a word, if that is of this hash.
+    #[inline(always)]
+    fn number(word: u64, hash: u64) -> Option<u32> {
+        let number = word as u32 & ((1 << W::NUMBER_BITS) - 1);
+        (W::pack(hash, number) == word).then_some(number)
     }
 
     /// Begins the next level; `false` when this is the last there can be.
@@ -158,27 +217,43 @@ mod tests {
         (n ^ n >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
     }
 
-    #[test]
-    fn what_was_entered_is_found_however_much_the_index_grew_since() {
-        let index = Index::new(1 << 18).unwrap();
+    /// Where a number is looked at, it is the one that was entered under its hash.
+    fn find_all<W: Word>() {
+        let index: Index<W> = Index::new(1 << 18).unwrap();
         for n in 1..250_000 {
-            assert_eq!(index.find(hash(n), |_| true), None);
-            assert_eq!(index.insert(hash(n), n, |_| true), n);
+            assert_eq!(index.find(hash(n), |found| found == n), None);
+            assert_eq!(index.insert(hash(n), n, |found| found == n), n);
         }
         assert!(index.mask.load(Ordering::Relaxed) > LEN_MIN * 2);
         for round in 0..3 {
             for n in 1..250_000 {
-                assert_eq!(index.find(hash(n), |_| true), Some(n), "{round}");
+                assert_eq!(index.find(hash(n), |found| found == n), Some(n), "{round}");
             }
         }
-        assert_eq!(index.insert(hash(5), 6, |_| true), 5, "who was first counts");
         assert_eq!(index.find(hash(5), |_| false), None);
+    }
+
+    #[test]
+    fn what_was_entered_is_found_however_much_the_index_grew_since() {
+        find_all::<AtomicU32>();
+        find_all::<AtomicU64>();
+    }
+
+    #[test]
+    fn numbers_of_long_words_need_not_be_looked_at() {
+        let index: Index<AtomicU64> = Index::new(1 << 18).unwrap();
+        for n in 1..250_000 {
+            assert_eq!(index.find(hash(n), |_| true), None);
+            assert_eq!(index.insert(hash(n), n, |_| true), n);
+        }
+        assert_eq!(index.find(hash(5), |_| true), Some(5));
+        assert_eq!(index.insert(hash(5), 6, |_| true), 5, "who was first counts");
         assert_eq!(index.find(hash(300_000), |_| true), None);
     }
 
     #[test]
     fn hashes_that_are_alike_find_an_end() {
-        let index = Index::new(1 << 14).unwrap();
+        let index: Index<AtomicU64> = Index::new(1 << 14).unwrap();
         for n in 1..10_000_u32 {
             index.insert(u64::from(n) << 40 | 7, n, |_| true);
         }

@@ -13,7 +13,7 @@ use slabscope_os::file::{Errno, File};
 use slabscope_os::rseq::RingHead;
 use slabscope_os::{clock, process};
 use slabscope_wire::buffer::Buffer;
-use slabscope_wire::live::{self, checkpoint, header, name, state};
+use slabscope_wire::live::{self, checkpoint, frame, header, name, state};
 
 use crate::clock::Anchor;
 use crate::mapped::{Mapped, Region};
@@ -94,6 +94,7 @@ impl Live {
             (header::SITES, bytes(SLOTS)),
             (header::TYPE_NAMES_AT, bytes(layout.type_names)),
             (header::STACK_SITES_AT, bytes(layout.stack_sites)),
+            (header::REGIONS_AT, bytes(layout.regions)),
             (header::FRAMES_AT, bytes(layout.frames)),
             (header::MODULES_AT, bytes(layout.modules)),
             (header::CHUNK_AT, bytes(layout.chunk)),
@@ -161,22 +162,33 @@ impl Live {
         self.file.as_ref().is_none_or(|file| file.back(&self.layout, part, len))
     }
 
-    /// Memory for sites with call stacks and for frames, with the words that count them; `None` where
-    /// no stacks are taken.
-    pub(crate) fn links(&self, part: Part) -> Option<(Mapped<AtomicU32>, Mapped<AtomicU64>)> {
-        let count = match part {
-            Part::StackSites => header::STACK_SITES,
-            _ => header::FRAMES,
-        };
-        let (start, end) = (self.layout.start(part), self.layout.end(part));
-        if start == end {
-            return None;
-        }
+    /// Memory for sites with call stacks, with the word that counts them; `None` where no stacks are taken.
+    pub(crate) fn stack_sites(&self) -> Option<(Mapped<AtomicU32>, Mapped<AtomicU64>)> {
+        let (start, len) = self.place(Part::StackSites)?;
         // SAFETY: as in `thread_count`.
         unsafe {
-            let words = self.region.slice(start, (end - start) / size_of::<u32>())?;
-            Some((words, self.region.slice(count * size_of::<u64>(), 1)?))
+            let words = self.region.slice(start, len / size_of::<u32>())?;
+            Some((words, self.region.slice(header::STACK_SITES * size_of::<u64>(), 1)?))
         }
+    }
+
+    /// The same for frames, with the table of regions before the count.
+    pub(crate) fn frames(
+        &self,
+    ) -> Option<(Mapped<AtomicU64>, Mapped<AtomicU32>, Mapped<AtomicU64>)> {
+        let (start, len) = self.place(Part::Frames)?;
+        // SAFETY: as in `thread_count`.
+        unsafe {
+            let words = self.region.slice(start, len / size_of::<u64>())?;
+            let regions = self.region.slice(self.layout.regions, frame::REGIONS)?;
+            Some((words, regions, self.region.slice(header::FRAMES * size_of::<u64>(), 1)?))
+        }
+    }
+
+    /// Where a part begins, and how long it is; `None` if it is empty.
+    fn place(&self, part: Part) -> Option<(usize, usize)> {
+        let (start, end) = (self.layout.start(part), self.layout.end(part));
+        (start != end).then_some((start, end - start))
     }
 
     /// Memory for names of declared types, with the word that counts their units.

@@ -5,20 +5,22 @@
 //! as an address and the frame that called it, so that stacks share what they have in common. What no
 //! table has room for is recorded without a stack, and counted.
 
+mod frames;
 mod recent;
 mod records;
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use slabscope_os::KERNEL_PAGE;
-use slabscope_unwind::{CallStack, Frame, Place, Unwinder};
-use slabscope_wire::live::word;
+use slabscope_unwind::{CallStack, Place, Unwinder};
+use slabscope_wire::live::{frame, word};
 
 use crate::hash::{ODD, SEED, fold};
 use crate::index::Index;
 use crate::live::{Live, Part};
 use crate::memory::Extent;
 use crate::site::{SLOTS, Site};
+use frames::{Frames, Link};
 use recent::Recent;
 use records::Records;
 
@@ -26,17 +28,14 @@ use records::Records;
 pub(crate) const STACK_SITES: usize = 1 << 22;
 
 /// Frames it can have, each with what called it.
-pub(crate) const FRAMES: usize = 1 << 22;
+pub(crate) const FRAMES: usize = (1 << 22) - 1024;
+
+/// The table of frames has whole pages, so there are not more than that.
+const _: () = assert!(
+    FRAMES <= frame::NUMBER_MAX as usize && (FRAMES * frame::LEN).is_multiple_of(KERNEL_PAGE)
+);
 
 const _: () = assert!(SLOTS + STACK_SITES <= word::SITE_MAX as usize);
-
-/// A frame of a stack, and the one that called it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Link {
-    pub(crate) frame: Frame,
-    /// 0 for none.
-    pub(crate) parent: u32,
-}
 
 /// The call stacks of one trace.
 #[derive(Debug)]
@@ -44,10 +43,11 @@ pub struct Stacks {
     unwinder: &'static Unwinder,
     depth: usize,
     sites: Records,
-    frames: Records,
+    frames: Frames,
     recent: Recent,
-    site_index: Index,
-    frame_index: Index,
+    site_index: Index<AtomicU64>,
+    /// Of half the width: a frame is looked at before it counts as found.
+    frame_index: Index<AtomicU32>,
     /// Events whose site has no stack for lack of room, or since none was found.
     without: AtomicU64,
 }
@@ -55,7 +55,7 @@ pub struct Stacks {
 impl Stacks {
     /// Stacks of `depth` frames at most, in this memory; `None` if there is none.
     pub(crate) fn new(unwinder: &'static Unwinder, depth: usize, live: &Live) -> Option<Self> {
-        let (sites, frames) = (live.links(Part::StackSites)?, live.links(Part::Frames)?);
+        let (sites, frames) = (live.stack_sites()?, live.frames()?);
         let (site_index, frame_index) = (Index::new(STACK_SITES)?, Index::new(FRAMES)?);
         site_index.advise_large_pages();
         frame_index.advise_large_pages();
@@ -63,7 +63,7 @@ impl Stacks {
             unwinder,
             depth,
             sites: Records::new(sites.0, sites.1),
-            frames: Records::new(frames.0, frames.1),
+            frames: Frames::new(frames.0, frames.1, frames.2),
             recent: Recent::new()?,
             site_index,
             frame_index,
@@ -97,7 +97,7 @@ impl Stacks {
     fn enter(&self, stack: &CallStack, request: u64, hash: u64, live: &Live) -> Option<u32> {
         let mut innermost = 0;
         for frame in stack.frames().iter().rev() {
-            innermost = self.frame(frame.word(), innermost, live)?;
+            innermost = self.frame(Link { frame: *frame, parent: innermost }, live)?;
         }
         if innermost == 0 {
             return None;
@@ -107,15 +107,16 @@ impl Stacks {
         Some(self.site_index.insert(hash, number, |_| true))
     }
 
-    /// The number of a frame that `parent` called.
-    fn frame(&self, word: u64, parent: u32, live: &Live) -> Option<u32> {
+    /// The number of a frame.
+    fn frame(&self, link: Link, live: &Live) -> Option<u32> {
         let era = u64::from(self.unwinder.era());
-        let hash = fold(word ^ SEED, ODD ^ u64::from(parent) << 1 ^ era << 40);
-        let is = |number| self.frames.get(number) == Some((word, parent));
+        let word = self.frames.pack(link)?;
+        let hash = fold(word ^ SEED, ODD ^ era << 40);
+        let is = |number| self.frames.word(number) == word;
         if let Some(number) = self.frame_index.find(hash, is) {
             return Some(number);
         }
-        let number = self.frames.push(word, parent, |len| live.back(Part::Frames, len))?;
+        let number = self.frames.push(word, |len| live.back(Part::Frames, len))?;
         Some(self.frame_index.insert(hash, number, is))
     }
 
@@ -127,8 +128,7 @@ impl Stacks {
 
     /// What a frame's number stands for.
     pub(crate) fn link(&self, number: u32) -> Option<Link> {
-        let (word, parent) = self.frames.get(number)?;
-        Some(Link { frame: Frame::from_word(word), parent })
+        self.frames.get(number)
     }
 
     /// How many frames a stack has at most.

@@ -19,7 +19,7 @@ pub(crate) struct TypeNames {
     words: Mapped<AtomicU64>,
     /// Units given out. Relaxed: it only hands out numbers.
     used: Mapped<AtomicU64>,
-    index: Index,
+    index: Index<AtomicU64>,
     /// Events whose type was declared and has no number, for lack of room.
     without: AtomicU64,
 }

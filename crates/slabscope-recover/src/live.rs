@@ -1,7 +1,9 @@
 //! A live file, checked.
 
 use slabscope_wire::batch::PAYLOAD_MAX;
-use slabscope_wire::live::{HEAD_SIZE, MAGIC, VERSION, checkpoint, header, link, name, thread};
+use slabscope_wire::live::{
+    HEAD_SIZE, MAGIC, VERSION, checkpoint, frame, header, link, name, thread,
+};
 
 use crate::error::Error;
 
@@ -74,7 +76,9 @@ impl<'a> Live<'a> {
         live.part(header::SITES_AT, live.header(header::SITES)?, 8)?;
         live.part(header::MODULES_AT, live.header(header::MODULES_LEN)?, 1)?;
         live.part(header::STACK_SITES_AT, live.header(header::STACK_SITES)?, link::LEN as u64)?;
-        live.part(header::FRAMES_AT, live.header(header::FRAMES)?, link::LEN as u64)?;
+        live.part(header::FRAMES_AT, live.header(header::FRAMES)?, frame::LEN as u64)?;
+        let regions = if live.header(header::FRAMES)? > 0 { frame::REGIONS as u64 } else { 0 };
+        live.part(header::REGIONS_AT, regions, 4)?;
         let names = live.header(header::TYPE_NAMES)?.checked_add(1);
         let names = names.ok_or(Error::Header(header::TYPE_NAMES))?;
         live.part(header::TYPE_NAMES_AT, names, name::UNIT as u64)?;
@@ -121,21 +125,32 @@ impl<'a> Live<'a> {
         at.ok().and_then(|at| self.word(at)).unwrap_or_default()
     }
 
-    /// The row with this number, from 1, in the table of sites with stacks or of frames, which begins
-    /// at the word `part` and has as many rows as the word `count` says.
-    pub(crate) fn link(&self, part: usize, count: usize, number: u64) -> Option<(u64, u32)> {
+    /// The site with a stack that has this number among them, from 1: its request and innermost frame.
+    pub(crate) fn stack_site(&self, number: u64) -> Option<(u64, u32)> {
         let index = number.checked_sub(1)?;
-        if index >= self.header(count).ok()? {
+        if index >= self.header(header::STACK_SITES).ok()? {
             return None;
         }
-        let start = usize::try_from(self.header(part).ok()?).ok()?;
-        let at = start.checked_add(usize::try_from(index).ok()?.checked_mul(link::LEN)?)?;
-        let bytes = self.bytes.get(at..at.checked_add(link::LEN)?)?;
-        let mut words = [0; link::WORDS];
-        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
-            *word = u32::from_le_bytes(*bytes);
+        let at = |word| self.short_word(header::STACK_SITES_AT, index * link::WORDS as u64 + word);
+        Some(link::unpack([at(0)?, at(1)?, at(2)?]))
+    }
+
+    /// The frame with this number, from 1: its address, flags and parent.
+    pub(crate) fn frame(&self, number: u64) -> Option<(u64, u64, u32)> {
+        let index = number.checked_sub(1)?;
+        if index >= self.header(header::FRAMES).ok()? {
+            return None;
         }
-        Some(link::unpack(words))
+        let word = self.word_of(header::FRAMES_AT, index);
+        frame::unpack(word, self.short_word(header::REGIONS_AT, frame::region(word) as u64)?)
+    }
+
+    /// A word of 32 bits at an index from where a part of the file begins.
+    fn short_word(&self, part: usize, index: u64) -> Option<u32> {
+        let start = self.header(part).ok()?;
+        let at = usize::try_from(start.checked_add(index.checked_mul(4)?)?).ok()?;
+        let bytes = self.bytes.get(at..at.checked_add(4)?)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
     }
 
     /// The name of a declared type, by its number; `None` for 0 and numbers never given out.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use slabscope_wire::live::{header, link, site};
+use slabscope_wire::live::{header, site};
 use slabscope_wire::varint;
 
 use crate::live::Live;
@@ -24,7 +24,7 @@ pub(crate) fn site(live: &Live<'_>, number: u32) -> Option<Site> {
     let number = u64::from(number);
     let plain = live.header(header::SITES).unwrap_or_default();
     let (request, frame) = match number.checked_sub(plain).filter(|&number| number > 0) {
-        Some(number) => live.link(header::STACK_SITES_AT, header::STACK_SITES, number)?,
+        Some(number) => live.stack_site(number)?,
         None => (live.word_of(header::SITES_AT, number.checked_sub(1)?), 0),
     };
     let (size, align, declared) = site::unpack(request)?;
@@ -37,13 +37,12 @@ pub(crate) fn frames(live: &Live<'_>, innermost: impl Iterator<Item = u32>) -> V
     let mut found = BTreeMap::new();
     for frame in innermost {
         let mut number = u64::from(frame);
-        while let Some((value, parent)) = live.link(header::FRAMES_AT, header::FRAMES, number) {
+        while let Some((address, flags, parent)) = live.frame(number) {
             // A parent was entered before its children; what says otherwise is broken.
             let parent = u64::from(parent);
             if parent >= number || found.contains_key(&number) {
                 break;
             }
-            let (address, flags) = link::split(value);
             found.insert(number, [number, parent, flags, address]);
             number = parent;
         }

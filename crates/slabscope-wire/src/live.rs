@@ -10,6 +10,7 @@
 //! fills the other and then switches. So at every moment the trace up to the checkpoint and the
 //! words after it are the whole story.
 
+pub mod frame;
 pub mod name;
 pub mod word;
 
@@ -17,7 +18,7 @@ pub mod word;
 pub const MAGIC: u64 = u64::from_le_bytes(*b"slablive");
 
 /// The version of the layout. A reader of one version refuses the others.
-pub const VERSION: u64 = 5;
+pub const VERSION: u64 = 6;
 
 /// What stands after the trace file's name in that of its live file.
 pub const SUFFIX: &str = ".live";
@@ -96,7 +97,7 @@ pub mod header {
     pub const STACK_SITES_AT: usize = 23;
     /// How many of them were entered.
     pub const STACK_SITES: usize = 24;
-    /// Where the table of frames begins: a [`link`](super::link) each; frame 1 first.
+    /// Where the table of frames begins: a [`frame`](super::frame) each; frame 1 first.
     pub const FRAMES_AT: usize = 25;
     /// How many of them were entered.
     pub const FRAMES: usize = 26;
@@ -108,8 +109,10 @@ pub mod header {
     pub const TYPE_NAMES_AT: usize = 29;
     /// How many units of them were given out, beside unit 0.
     pub const TYPE_NAMES: usize = 30;
+    /// Where the table of the regions of frames begins, if there are any.
+    pub const REGIONS_AT: usize = 31;
     /// How many words the header has.
-    pub const LEN: usize = 31;
+    pub const LEN: usize = 32;
 }
 
 /// What a live file is of.
@@ -181,12 +184,9 @@ pub mod site {
     }
 }
 
-/// What sites with call stacks and frames are kept as: three words of 32 bits, a value of 64 bits
-/// (its low half first) and the number of a frame.
-///
-/// Of a site: the value is that of `site`, the frame its innermost one. Of a frame: the
-/// value is `[flags : 8 | address : 56]`, the frame its parent, which was entered before it; 0 for
-/// none. All zero while it is being written, or if it never was.
+/// What a site with a call stack is kept as: three words of 32 bits, the word of its request (its low half
+/// first, as [`site`] packs it) and the number of its innermost frame. All zero while it is being written,
+/// or if it never was.
 pub mod link {
     /// Words of one.
     pub const WORDS: usize = 3;
@@ -194,24 +194,16 @@ pub mod link {
     /// Bytes of one.
     pub const LEN: usize = WORDS * 4;
 
-    /// Where the flags of a frame begin.
-    pub const FLAGS_SHIFT: u32 = 56;
-
-    /// The words of a value and a frame.
+    /// The words of a request and a frame.
     #[inline]
-    pub const fn pack(value: u64, frame: u32) -> [u32; WORDS] {
-        [value as u32, (value >> 32) as u32, frame]
+    pub const fn pack(request: u64, frame: u32) -> [u32; WORDS] {
+        [request as u32, (request >> 32) as u32, frame]
     }
 
-    /// Value and frame of these words.
+    /// Request and frame of these words.
     #[inline]
     pub const fn unpack(words: [u32; WORDS]) -> (u64, u32) {
         (words[0] as u64 | (words[1] as u64) << 32, words[2])
-    }
-
-    /// Address and flags in the value of a frame.
-    pub const fn split(value: u64) -> (u64, u64) {
-        (value & ((1 << FLAGS_SHIFT) - 1), value >> FLAGS_SHIFT)
     }
 }
 
@@ -221,9 +213,8 @@ mod tests {
 
     #[test]
     fn links_survive_a_round_trip() {
-        let value = 12 << link::FLAGS_SHIFT | 0x7fff_1234_5678;
-        assert_eq!(link::unpack(link::pack(value, u32::MAX)), (value, u32::MAX));
-        assert_eq!(link::split(value), (0x7fff_1234_5678, 12));
+        let request = site::pack(0x7f_1234_5678, 64, 3);
+        assert_eq!(link::unpack(link::pack(request, u32::MAX)), (request, u32::MAX));
     }
 
     #[test]

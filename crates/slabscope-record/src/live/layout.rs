@@ -1,7 +1,7 @@
 //! Where each part of the live file begins.
 
 use slabscope_os::rseq::RingHead;
-use slabscope_wire::live::{checkpoint, header, link, name};
+use slabscope_wire::live::{checkpoint, frame, header, link, name};
 
 use crate::output::CHUNK;
 use crate::ring::CAPACITY;
@@ -27,6 +27,7 @@ pub(super) struct Layout {
     pub(super) chunk: usize,
     pub(super) modules: usize,
     pub(super) modules_len: usize,
+    pub(super) regions: usize,
     pub(super) type_names: usize,
     pub(super) stack_sites: usize,
     pub(super) frames: usize,
@@ -56,9 +57,10 @@ impl Layout {
             chunk: part(CHUNK),
             modules: part(modules_len),
             modules_len,
+            regions: part(if_stacks(frame::REGIONS * size_of::<u32>())),
             type_names: part(name::UNITS * name::UNIT),
             stack_sites: part(if_stacks(STACK_SITES * link::LEN)),
-            frames: part(if_stacks(FRAMES * link::LEN)),
+            frames: part(if_stacks(FRAMES * frame::LEN)),
             threads: part(THREADS * size_of::<ThreadEntry>()),
             len: end,
         }

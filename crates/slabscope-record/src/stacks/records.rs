@@ -1,4 +1,4 @@
-//! A table that is only ever added to: each row a value and the number of a frame.
+//! Sites with call stacks: a table that is only ever added to, each row a request and the number of a frame.
 //!
 //! A number is taken first and its row written afterwards. Whoever is interrupted in between leaves a
 //! row that nobody knows of; nobody waits for it.
@@ -9,7 +9,7 @@ use slabscope_wire::live::link;
 
 use crate::mapped::Mapped;
 
-/// Sites with call stacks, or frames.
+/// Sites with call stacks.
 #[derive(Debug)]
 pub(crate) struct Records {
     /// [`link::WORDS`] for each, from number 1 on. Relaxed: whoever has a number got it by an index's

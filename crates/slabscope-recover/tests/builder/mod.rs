@@ -3,8 +3,8 @@
 
 use slabscope_wire::alloc_free::{EventKind, kindclass_noscan};
 use slabscope_wire::live::{
-    EPOCH_BITS, HEAD_SIZE, MAGIC, VERSION, checkpoint, header, link, name, site, state, thread,
-    word,
+    EPOCH_BITS, HEAD_SIZE, MAGIC, VERSION, checkpoint, frame, header, link, name, site, state,
+    thread, word,
 };
 use slabscope_wire::size_class::SizeClass;
 
@@ -102,15 +102,19 @@ impl LiveFile {
         for (word, value) in [
             (header::FRAMES_AT, frames_at as u64),
             (header::FRAMES, 3),
+            (header::REGIONS_AT, WORDS_AT as u64 + 2048),
             (header::STACK_SITES_AT, sites_at as u64),
             (header::STACK_SITES, 1),
         ] {
             self.set_header(word, value);
         }
-        for (index, (value, frame)) in [(100, 0), (200, 1), (300, 1)].into_iter().enumerate() {
-            self.set_link(frames_at + index * link::LEN, value, frame);
+        self.set(WORDS_AT + 2048, u64::from(frame::region_of(100)) << 32);
+        for (index, (address, parent)) in [(100, 0), (200, 1), (300, 1)].into_iter().enumerate() {
+            self.set(frames_at + index * frame::LEN, frame::pack(1, address, 0, parent));
         }
-        self.set_link(sites_at, site::pack(40, 8, 0), 2);
+        for (index, word) in link::pack(site::pack(40, 8, 0), 2).into_iter().enumerate() {
+            self.bytes[sites_at + index * 4..][..4].copy_from_slice(&word.to_le_bytes());
+        }
         self.push(1, 2, 1500, &[word::event(EventKind::ObjectAlloc, 3 * 1024 + 6, 9)]);
     }
 
@@ -134,12 +138,6 @@ impl LiveFile {
     /// Where the name with this number begins.
     pub(crate) fn type_name_at(&self, number: usize) -> usize {
         SITES_AT + 3072 + number * name::UNIT
-    }
-
-    fn set_link(&mut self, at: usize, value: u64, frame: u32) {
-        for (index, word) in link::pack(value, frame).into_iter().enumerate() {
-            self.bytes[at + index * 4..][..4].copy_from_slice(&word.to_le_bytes());
-        }
     }
 
     pub(crate) fn set_chunk(&mut self, chunk: &[u8]) {

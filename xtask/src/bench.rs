@@ -2,6 +2,7 @@
 
 mod alloc;
 mod measure;
+mod overhead;
 mod peers;
 mod read;
 mod record;
@@ -22,6 +23,8 @@ pub(crate) enum Bench {
     Read(read::Options),
     /// Measure what recording costs, beside other recorders
     Record(record::Options),
+    /// Count what the recorder costs compiled in and off; needs valgrind
+    Overhead(overhead::Options),
     /// Time single operations, called directly
     Calls {
         /// Passed on to the benchmarks: a filter, say
@@ -36,6 +39,7 @@ pub(crate) fn run(workspace: &Workspace, which: Bench) -> Result<()> {
         Bench::Alloc(options) => alloc::run(workspace, &options),
         Bench::Read(options) => read::run(workspace, &options),
         Bench::Record(options) => record::run(workspace, &options),
+        Bench::Overhead(options) => overhead::run(workspace, &options),
         Bench::Calls { arguments } => calls(workspace, &arguments),
     }
 }

@@ -24,12 +24,13 @@ const TOGGLES: u64 = 1000;
 const FUZZ_SECONDS: u32 = 20;
 
 /// In the order of their cost.
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 14] = [
     ("format", format),
     ("tidy", tidy::run),
     ("lints", lints),
     ("documentation", documentation),
     ("compression", compression),
+    ("heap alone", heap_alone),
     ("toggle", toggle),
     ("causality", |workspace| causality::run(workspace, EVENTS)),
     ("kill", |workspace| kill::run(workspace, KILLS)),
@@ -85,6 +86,17 @@ fn toggle(workspace: &Workspace) -> Result<()> {
     test.args(["test", "--quiet", "--package", "slabscope", "--test", "hazard_toggle", "--"]);
     test.args(["--nocapture", "--exact", "a_trace_can_begin_and_end_many_times"]);
     command::run(test.env("SLABSCOPE_TOGGLES", TOGGLES.to_string()))
+}
+
+/// The allocator without the recorder: it compiles without a warning, and the heap is whole.
+fn heap_alone(workspace: &Workspace) -> Result<()> {
+    let package = ["--quiet", "--package", "slabscope", "--no-default-features"];
+    let mut clippy = workspace.cargo();
+    clippy.arg("clippy").args(package).args(["--lib", "--", "--deny=warnings"]);
+    command::run(&mut clippy)?;
+    let mut test = workspace.cargo();
+    test.arg("test").args(package).args(["--lib", "--test", "heap_alone"]);
+    command::run(&mut test)
 }
 
 fn documentation(workspace: &Workspace) -> Result<()> {

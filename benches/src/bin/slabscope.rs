@@ -1,17 +1,20 @@
 //! The workloads on this project's heap, recorded if asked for.
 
 use slabscope_benches::workloads;
+#[cfg(feature = "recorder")]
 use slabscope_benches::workloads::recording::{self, Recorded, Recorder};
 
 #[global_allocator]
 static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
 
 fn main() -> std::process::ExitCode {
+    #[cfg(feature = "recorder")]
     recording::by(Recorder { begin, end });
     workloads::main()
 }
 
 /// `SLABSCOPE` says how and where.
+#[cfg(feature = "recorder")]
 fn begin() {
     if let Err(error) = slabscope::trace::start() {
         eprintln!("no trace: {error}");
@@ -19,6 +22,7 @@ fn begin() {
     }
 }
 
+#[cfg(feature = "recorder")]
 fn end() -> Recorded {
     let Some(summary) = slabscope::trace::stop() else { return Recorded::default() };
     Recorded { events: summary.events, lost: summary.lost, bytes: summary.bytes, end_nanos: 0 }

@@ -7,14 +7,14 @@ use slabscope_os::lock::Lock;
 use slabscope_os::map;
 use slabscope_wire::size_class::COUNT;
 
-use crate::ALIGN_MAX;
 use crate::arena::Arena;
 use crate::central::Central;
-use crate::class::{class_at_once, class_of};
+use crate::class::{class_of, class_plain};
 use crate::observer::Observer;
 use crate::page_heap::PageHeap;
 use crate::stack::IdleStacks;
 use crate::thread_cache::ThreadCache;
+use crate::{ALIGN_MAX, ALIGN_PLAIN};
 
 /// Addresses to reserve, in bytes. They cost nothing until they are used.
 const ARENA_MAX: usize = 256 << 30;
@@ -89,17 +89,8 @@ impl Heap {
                 .alloc_large(cache, size, align, observer)
                 .map_or(null_mut(), |(object, _)| object);
         };
-        match cache.bin(class).take() {
-            Some(slot) => slot,
-            None => self.refill(cache, class, observer),
-        }
-    }
-
-    /// As [`Heap::alloc`], if the cache has a slot at hand; else null, and nothing was done.
-    #[inline(always)]
-    pub fn alloc_at_once(cache: &mut ThreadCache, size: usize, align: usize) -> *mut u8 {
-        let Some(class) = class_at_once(size, align) else { return null_mut() };
-        cache.bin(class).take().unwrap_or(null_mut())
+        let slot = cache.front().take(class);
+        if slot.is_null() { self.refill(cache, class, observer) } else { slot }
     }
 
     /// As [`Heap::alloc`], and all bytes are zero. Large objects cost no memory until they are
@@ -141,27 +132,9 @@ impl Heap {
             return unsafe { self.free_large(cache, object, size, observer) };
         };
         // SAFETY: passed on to the caller.
-        if !unsafe { cache.bin(class).put(object) } {
+        if !unsafe { cache.front().put(class, object) } {
             // SAFETY: passed on to the caller.
             unsafe { self.overflow(cache, class, object, observer) };
-        }
-    }
-
-    /// As [`Heap::dealloc`], if the cache has room at hand; else `false`, and nothing was done.
-    ///
-    /// # Safety
-    /// As [`Heap::dealloc`].
-    #[inline(always)]
-    pub unsafe fn dealloc_at_once(
-        cache: &mut ThreadCache,
-        object: *mut u8,
-        size: usize,
-        align: usize,
-    ) -> bool {
-        match class_at_once(size, align) {
-            // SAFETY: passed on to the caller.
-            Some(class) => unsafe { cache.bin(class).put(object) },
-            None => false,
         }
     }
 
@@ -193,7 +166,10 @@ impl Heap {
     /// Whether [`Heap::resize_in_place`] would have nothing to do: both sizes have the same slot.
     #[inline(always)]
     pub fn same_slot(size: usize, new_size: usize, align: usize) -> bool {
-        match (class_at_once(size, align), class_at_once(new_size, align)) {
+        if align > ALIGN_PLAIN {
+            return false;
+        }
+        match (class_plain(size), class_plain(new_size)) {
             (Some(old), Some(new)) => old == new,
             _ => false,
         }

@@ -34,7 +34,7 @@ impl Heap {
         observer: &mut impl Observer,
     ) -> Option<(*mut u8, bool)> {
         if align <= PAGE_SIZE
-            && let Some(object) = cache.take_large(size.div_ceil(PAGE_SIZE))
+            && let Some(object) = cache.large.take(size.div_ceil(PAGE_SIZE))
         {
             let arena = self.arena()?;
             arena.span(arena.page_of(object.addr())?).used.set(1);
@@ -116,7 +116,7 @@ impl Heap {
         let page = large_span(arena, object, size);
         arena.span(page).used.set(0);
         // SAFETY: the object is a whole span, and the caller gives it up.
-        if !unsafe { cache.put_large(object, arena.span(page).pages.get() as usize) } {
+        if !unsafe { cache.large.put(object, arena.span(page).pages.get() as usize) } {
             self.free_large_span(arena, page, observer);
         }
     }

@@ -2,6 +2,8 @@
 
 use core::ptr::null_mut;
 
+use slabscope_os::fatal;
+
 /// A stack of free slots, owned by whoever has the value.
 ///
 /// Invariant: `len` slots, each at least eight bytes long, aligned to eight, and nobody else's.
@@ -62,9 +64,12 @@ impl SlotList {
         self.len += 1;
     }
 
-    /// Gives the slot that was taken in last.
+    /// Gives the slot that was taken in last. Ends the program if the links and the count disagree.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<*mut u8> {
+        if self.head.is_null() != (self.len == 0) {
+            broken();
+        }
         if self.head.is_null() {
             return None;
         }
@@ -118,6 +123,15 @@ impl SlotList {
         // SAFETY: all that is reached this way is in the list, by the invariant.
         unsafe { chain(self.head) }
     }
+}
+
+/// A list of free slots does not have as many as were put in.
+#[cold]
+pub(crate) fn broken() -> ! {
+    fatal(&[
+        "a list of free slots is broken: an object was freed twice, ",
+        "or written to after it was freed",
+    ])
 }
 
 /// The slots of a chain that begins at `head`.

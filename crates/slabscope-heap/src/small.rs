@@ -28,18 +28,17 @@ impl Heap {
         class: SizeClass,
         observer: &mut impl Observer,
     ) -> *mut u8 {
-        let bin = cache.bin(class);
-        if bin.take_spare() {
-            return bin.take().unwrap_or(null_mut());
+        if cache.take_spare(class) {
+            return cache.front().take(class);
         }
         let Some(arena) = self.arena() else { return null_mut() };
         self.free_deferred(arena, observer);
-        bin.grow(batch_of(class));
+        let batch = cache.next_batch(class);
         loop {
-            let list = self.central(class).lock().take_list(arena, bin.batch());
+            let list = self.central(class).lock().take_list(arena, batch);
             if !list.is_empty() {
-                bin.fill(list);
-                return bin.take().unwrap_or(null_mut());
+                cache.fill(class, list);
+                return cache.front().take(class);
             }
             let Some(page) = self.new_span(arena, class, observer) else { return null_mut() };
             self.central(class).lock().add(arena, page);
@@ -59,10 +58,9 @@ impl Heap {
         slot: *mut u8,
         observer: &mut impl Observer,
     ) {
-        let bin = cache.bin(class);
-        let full = bin.make_room(class);
+        let full = cache.make_room(class);
         // SAFETY: passed on to the caller.
-        let _kept = unsafe { bin.put(slot) };
+        let _kept = unsafe { cache.front().put(class, slot) };
         debug_assert!(_kept, "there was room for it");
         self.give_back(class, full, observer);
     }
@@ -71,12 +69,11 @@ impl Heap {
     pub fn flush(&self, cache: &mut ThreadCache, observer: &mut impl Observer) {
         let Some(arena) = self.arena() else { return };
         for class in SizeClass::all() {
-            let bin = cache.bin(class);
-            let (first, second) = (bin.take_first(), bin.take_second());
+            let (first, second) = (cache.take_first(class), cache.take_second(class));
             self.give_back(class, second, observer);
             self.give_back(class, first, observer);
         }
-        while let Some(object) = cache.take_any_large() {
+        while let Some(object) = cache.large.take_any() {
             let page = arena.page_of(object.addr()).unwrap_or(0);
             self.free_large_span(arena, page, observer);
         }

@@ -118,12 +118,14 @@ fn large_objects_grow_and_shrink_where_they_lie() {
 }
 
 /// What a program might do wrong, by name; run in a process of its own, since it ends the process.
-const MISUSES: [(&str, &str); 5] = [
+const MISUSES: [(&str, &str); 7] = [
     ("foreign", "not one of this heap"),
     ("interior", "not one of this heap"),
     ("size", "another size or alignment"),
     ("large_twice", "was freed before"),
     ("small_twice", "was freed before"),
+    ("small_twice_at_once", "freed twice"),
+    ("write_after_free", "written to after it was freed"),
 ];
 
 #[test]
@@ -163,6 +165,21 @@ fn misuse_in_a_child() {
                 heap.dealloc(&mut cache, small, 100, 8, &mut ());
                 heap.flush(&mut cache, &mut ());
                 heap.dealloc(&mut cache, small, 100, 8, &mut ());
+            }
+            "small_twice_at_once" => {
+                // Other slots of the span are in use, so that it does not empty before its time.
+                heap.alloc(&mut cache, 100, 8, &mut ());
+                heap.dealloc(&mut cache, small, 100, 8, &mut ());
+                heap.dealloc(&mut cache, small, 100, 8, &mut ());
+            }
+            "write_after_free" => {
+                let more = heap.alloc(&mut cache, 100, 8, &mut ());
+                heap.dealloc(&mut cache, more, 100, 8, &mut ());
+                heap.dealloc(&mut cache, small, 100, 8, &mut ());
+                small.cast::<u64>().write(0);
+                for _ in 0..2 {
+                    heap.alloc(&mut cache, 100, 8, &mut ());
+                }
             }
             other => panic!("{other}?"),
         }

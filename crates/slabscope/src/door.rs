@@ -2,17 +2,18 @@
 //! the world is stopped, or a trace is being made.
 
 use core::sync::atomic::{AtomicU32, Ordering};
+#[cfg(feature = "recorder")]
 use core::time::Duration;
 
 use slabscope_heap::ThreadCache;
+#[cfg(feature = "recorder")]
 use slabscope_os::futex;
 use slabscope_os::lock::Lock;
-use slabscope_record::Emitter;
 
+use crate::exit;
 use crate::safepoint::{self, FORK, STOP, TRACING};
-use crate::session;
+use crate::session::{self, Emitter};
 use crate::tls::{self, BUSY, CHANGING, GONE, IDLE, NEW, Thread};
-use crate::{exit, trace};
 
 /// How an operation may go ahead.
 pub(crate) enum Access<'a, 'e> {
@@ -49,26 +50,18 @@ static UNAWAITED: AtomicU32 = AtomicU32::new(0);
 
 /// Runs `operation` once, as an operation of the calling thread.
 pub(crate) fn operation<R>(operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
-    tls::with(|thread| match thread.enter() {
-        Ok(()) => {
-            // SAFETY: the thread is BUSY and its own (invariant 2).
-            let result = operation(Access::Plain(unsafe { thread.cache() }));
-            thread.leave();
-            result
-        }
-        Err(before) => pass(thread, before, InFork::Waits, operation),
-    })
+    tls::with(|thread| pass(thread, thread.state(), InFork::Waits, operation))
 }
 
 /// Runs `operation` if nothing stands in the way of going ahead at once but that a trace is being made,
-/// which knows the thread. `before` is the state the thread was in; it is BUSY now.
+/// which knows the thread. The thread was IDLE and has entered an operation, and found this mode.
 #[inline(always)]
 pub(crate) fn traced_at_once<R>(
     thread: &Thread,
-    before: u8,
+    mode: u8,
     operation: impl FnOnce(&mut ThreadCache, &mut Emitter<'_>) -> R,
 ) -> Option<R> {
-    if before != IDLE || safepoint::mode() != TRACING {
+    if mode != TRACING {
         return None;
     }
     let mut emitter = session::emitter_at_once(thread)?;
@@ -80,8 +73,8 @@ pub(crate) fn traced_at_once<R>(
     Some(result)
 }
 
-/// Runs `operation` once, as soon as it may go ahead. `before` is the state the thread was in; it is
-/// BUSY now, and is as before when this returns (NEW becomes IDLE).
+/// Runs `operation` once, as soon as it may go ahead. `before` is the state the thread was in, and it is so
+/// again when this returns (NEW becomes IDLE). It may have gone from IDLE to BUSY since.
 #[cold]
 #[inline(never)]
 pub(crate) fn pass<R>(
@@ -112,7 +105,7 @@ pub(crate) fn pass<R>(
         _ => {
             if before == NEW {
                 exit::register(thread);
-                trace::at_first_use();
+                session::at_first_use();
             }
             thread.set_state(IDLE);
             let (result, pressed) = go_ahead(thread, thread, in_fork, operation);
@@ -131,6 +124,7 @@ fn apart<R>(thread: &Thread, operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
     operation(Access::Reentrant(emitter.as_mut()))
 }
 
+#[cfg(feature = "recorder")]
 /// Waits until no operation that the safepoint does not wait for can use a session that is no
 /// longer current, or for so many milliseconds.
 pub(crate) fn wait_for_unawaited(millis: u32) {
@@ -197,6 +191,6 @@ fn go_ahead<R>(
 /// Lets the drainer catch up, now that the operation is over.
 fn wait_if(pressed: bool) {
     if pressed {
-        session::SIGNAL.wait_for_room();
+        session::wait_for_room();
     }
 }

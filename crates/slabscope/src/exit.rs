@@ -7,8 +7,11 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use once_cell::race::OnceNonZeroUsize;
+use slabscope_os::barrier;
+#[cfg(feature = "recorder")]
+use slabscope_os::process;
 use slabscope_os::thread::{ExitHook, Handle};
-use slabscope_os::{barrier, process};
+#[cfg(feature = "recorder")]
 use slabscope_record::EndReason;
 
 use crate::door::{self, Access, InFork, LATE};
@@ -75,6 +78,7 @@ unsafe extern "C" fn on_thread_exit(thread: *mut c_void) {
     thread.set_state(GONE);
 }
 
+#[cfg(feature = "recorder")]
 /// Has the trace end well when the process exits. Once.
 pub(crate) fn watch_process() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
@@ -83,6 +87,7 @@ pub(crate) fn watch_process() {
     }
 }
 
+#[cfg(feature = "recorder")]
 extern "C" fn on_process_exit() {
     session::stop(EndReason::Exited);
 }

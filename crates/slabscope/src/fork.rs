@@ -8,11 +8,10 @@ use core::cell::UnsafeCell;
 
 use slabscope_os::{barrier, fork};
 
-use crate::caller::UNWINDER;
 use crate::safepoint::{self, World};
 use crate::session::{self, Running};
 use crate::tls::{self, IDLE};
-use crate::{HEAP, door, exit, trace};
+use crate::{HEAP, door, exit};
 use slabscope_os::lock::Guard;
 
 /// What `prepare` holds until the fork is over.
@@ -68,9 +67,9 @@ unsafe extern "C" fn child() {
         // SAFETY: this is the only thread, and it is in `fork`.
         unsafe { door::reset_after_fork() };
         // SAFETY: as above; it walks no stack.
-        unsafe { UNWINDER.reset_after_fork() };
+        unsafe { session::reset_after_fork() };
     });
-    let follow = trace::is_to_follow();
+    let follow = session::is_to_follow();
     if follow {
         tls::with(|thread| held.world.forget(thread));
     }

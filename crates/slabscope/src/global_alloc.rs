@@ -1,13 +1,14 @@
 //! The allocator as Rust sees it.
 
 use core::alloc::{GlobalAlloc, Layout};
+use core::ptr::null_mut;
 
-use slabscope_heap::{Heap, PAGE_SIZE};
-use slabscope_record::Emitter;
+use slabscope_heap::{ALIGN_PLAIN, Heap, PAGE_SIZE, ThreadCache};
 
-use crate::caller::Caller;
 use crate::door::{self, Access, InFork};
-use crate::{HEAP, reentrant, safepoint, tls, traced};
+use crate::session::{Caller, Emitter};
+use crate::tls::{self, Thread};
+use crate::{HEAP, reentrant, resize, safepoint, traced};
 
 /// The allocator. Make it the program's with one line:
 ///
@@ -33,52 +34,65 @@ impl Slabscope {
 unsafe impl GlobalAlloc for Slabscope {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        tls::with(|thread| match thread.enter() {
-            Ok(()) => {
-                // SAFETY: the thread is BUSY and its own (invariant 2).
-                let cache = unsafe { thread.cache() };
-                let object = Heap::alloc_at_once(cache, layout.size(), layout.align());
-                if object.is_null() {
-                    return alloc_rest(layout, thread);
-                }
-                thread.leave();
-                object
-            }
-            Err(before) => alloc_slow(layout, thread, before, false),
+        let (size, align) = (layout.size(), layout.align());
+        if align > ALIGN_PLAIN {
+            return alloc_aligned(layout);
+        }
+        tls::with(|thread| {
+            thread.enter(
+                |front| {
+                    let object = front.alloc(size);
+                    if object.is_null() {
+                        return alloc_long(layout, false);
+                    }
+                    thread.leave();
+                    object
+                },
+                || alloc_rare(layout, false),
+            )
         })
     }
 
     #[inline]
     unsafe fn dealloc(&self, object: *mut u8, layout: Layout) {
-        tls::with(|thread| match thread.enter() {
-            Ok(()) => {
-                // SAFETY: the thread is BUSY and its own (invariant 2).
-                let cache = unsafe { thread.cache() };
-                let (size, align) = (layout.size(), layout.align());
-                // SAFETY: the object and its layout are the caller's, by the trait's contract.
-                if unsafe { Heap::dealloc_at_once(cache, object, size, align) } {
-                    thread.leave();
-                } else {
-                    // SAFETY: as above.
-                    unsafe { dealloc_rest(object, layout, thread) };
-                }
-            }
+        let (size, align) = (layout.size(), layout.align());
+        if align > ALIGN_PLAIN {
             // SAFETY: passed on to the caller.
-            Err(before) => unsafe { dealloc_slow(object, layout, thread, before) },
+            return unsafe { dealloc_aligned(object, layout) };
+        }
+        tls::with(|thread| {
+            thread.enter(
+                |front| {
+                    // SAFETY: the object and its layout are the caller's, by the trait's contract.
+                    if unsafe { front.dealloc(object, size) } {
+                        thread.leave();
+                    } else {
+                        // SAFETY: as above.
+                        unsafe { dealloc_long(object, layout) };
+                    }
+                }, // SAFETY: passed on to the caller.
+                || unsafe { dealloc_rare(object, layout) },
+            )
         })
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        tls::with(|thread| match thread.enter() {
-            Ok(()) => {
-                // SAFETY: the thread is BUSY and its own (invariant 2).
-                let cache = unsafe { thread.cache() };
-                let object = HEAP.alloc_zeroed(cache, layout.size(), layout.align(), &mut ());
-                thread.leave();
-                object
-            }
-            Err(before) => alloc_slow(layout, thread, before, true),
+        let (size, align) = (layout.size(), layout.align());
+        tls::with(|thread| {
+            thread.enter(
+                |front| {
+                    let object = if align > ALIGN_PLAIN { null_mut() } else { front.alloc(size) };
+                    if object.is_null() {
+                        return alloc_long(layout, true);
+                    }
+                    thread.leave();
+                    // SAFETY: the object is of that size, and nobody else's.
+                    unsafe { object.write_bytes(0, size) };
+                    object
+                },
+                || alloc_rare(layout, true),
+            )
         })
     }
 
@@ -92,7 +106,7 @@ unsafe impl GlobalAlloc for Slabscope {
         }
         let may_stay = slot_stays || layout.size() > PAGE_SIZE;
         // SAFETY: passed on to the caller.
-        if may_stay && unsafe { resize_in_place(object, layout, new_size) } {
+        if may_stay && unsafe { resize::in_place(object, layout, new_size) } {
             return object;
         }
         // SAFETY: the trait's contract makes the new size valid for the alignment. Each of the three
@@ -109,95 +123,153 @@ unsafe impl GlobalAlloc for Slabscope {
     }
 }
 
-/// What [`Slabscope::alloc`] does when the cache has nothing at hand; the thread is BUSY.
+/// As [`Slabscope::alloc`], for alignments that not every slot has.
 #[cold]
 #[inline(never)]
-fn alloc_rest(layout: Layout, thread: &tls::Thread) -> *mut u8 {
-    // SAFETY: the thread is BUSY and its own (invariant 2).
-    let cache = unsafe { thread.cache() };
-    let object = HEAP.alloc(cache, layout.size(), layout.align(), &mut ());
-    thread.leave();
-    object
+fn alloc_aligned(layout: Layout) -> *mut u8 {
+    tls::with(|thread| {
+        thread.enter(
+            |front| {
+                let object = front.alloc_aligned(layout.size(), layout.align());
+                if object.is_null() {
+                    return alloc_long(layout, false);
+                }
+                thread.leave();
+                object
+            },
+            || alloc_rare(layout, false),
+        )
+    })
 }
 
-/// What [`Slabscope::dealloc`] does when the cache has no room at hand; the thread is BUSY.
+/// As [`alloc_aligned`].
 ///
 /// # Safety
 /// As `GlobalAlloc::dealloc`.
 #[cold]
 #[inline(never)]
-unsafe fn dealloc_rest(object: *mut u8, layout: Layout, thread: &tls::Thread) {
-    // SAFETY: the thread is BUSY and its own (invariant 2).
-    let cache = unsafe { thread.cache() };
-    // SAFETY: passed on to the caller.
-    unsafe { HEAP.dealloc(cache, object, layout.size(), layout.align(), &mut ()) };
-    thread.leave();
-}
-
-#[inline]
-unsafe fn resize_in_place(object: *mut u8, layout: Layout, new_size: usize) -> bool {
-    tls::with(|thread| match thread.enter() {
-        Ok(()) => {
-            let (size, align) = (layout.size(), layout.align());
-            // SAFETY: the object and its layout are the caller's, by the trait's contract.
-            let done = unsafe { HEAP.resize_in_place(object, size, align, new_size, &mut ()) };
-            thread.leave();
-            done
-        }
-        // SAFETY: passed on to the caller.
-        Err(before) => unsafe { resize_in_place_slow(thread, before, object, layout, new_size) },
+unsafe fn dealloc_aligned(object: *mut u8, layout: Layout) {
+    tls::with(|thread| {
+        thread.enter(
+            |front| {
+                // SAFETY: passed on to the caller.
+                if unsafe { front.dealloc_aligned(object, layout.size(), layout.align()) } {
+                    thread.leave();
+                } else {
+                    // SAFETY: as above.
+                    unsafe { dealloc_long(object, layout) };
+                }
+            }, // SAFETY: as above.
+            || unsafe { dealloc_rare(object, layout) },
+        )
     })
 }
 
-/// Not cold: while a trace is made, every operation comes by here.
+/// What an allocation does when the front has nothing at hand: the cache has run out, or the front is
+/// closed. The thread was IDLE and has entered an operation. While a trace is made, every one comes by
+/// here.
 #[inline(never)]
-fn alloc_slow(layout: Layout, thread: &tls::Thread, before: u8, zeroed: bool) -> *mut u8 {
-    let caller = Caller::of_this(thread);
-    let traced = |cache: &mut _, emitter: &mut Emitter<'_>| {
-        traced::alloc(cache, emitter, layout, zeroed, caller)
-    };
-    match door::traced_at_once(thread, before, traced) {
-        Some(object) => object,
-        None => alloc_rare(layout, thread, before, zeroed),
+fn alloc_long(layout: Layout, zeroed: bool) -> *mut u8 {
+    tls::with(|thread| {
+        let caller = Caller::of_this(thread);
+        let mode = thread.look();
+        if mode == 0 {
+            // SAFETY: the thread is BUSY and its own (invariant 2), and the world goes on.
+            let cache = unsafe { thread.cache() };
+            let object = alloc_plain(cache, layout, zeroed);
+            thread.leave();
+            return object;
+        }
+        let traced = |cache: &mut _, emitter: &mut Emitter<'_>| {
+            traced::alloc(cache, emitter, layout, zeroed, caller)
+        };
+        match door::traced_at_once(thread, mode, traced) {
+            Some(object) => object,
+            None => alloc_through_door(thread, tls::IDLE, layout, zeroed),
+        }
+    })
+}
+
+/// Allocates, and tells nobody.
+#[inline(always)]
+fn alloc_plain(cache: &mut ThreadCache, layout: Layout, zeroed: bool) -> *mut u8 {
+    let (size, align) = (layout.size(), layout.align());
+    match zeroed {
+        true => HEAP.alloc_zeroed(cache, size, align, &mut ()),
+        false => HEAP.alloc(cache, size, align, &mut ()),
     }
 }
 
+/// What an allocation does when its thread is not IDLE.
 #[cold]
 #[inline(never)]
-fn alloc_rare(layout: Layout, thread: &tls::Thread, before: u8, zeroed: bool) -> *mut u8 {
+fn alloc_rare(layout: Layout, zeroed: bool) -> *mut u8 {
+    tls::with(|thread| alloc_through_door(thread, thread.state(), layout, zeroed))
+}
+
+/// An allocation under something unusual: see [`door::pass`].
+#[cold]
+#[inline(never)]
+fn alloc_through_door(thread: &Thread, before: u8, layout: Layout, zeroed: bool) -> *mut u8 {
     let caller = Caller::of_this(thread);
-    let (size, align) = (layout.size(), layout.align());
     door::pass(thread, before, InFork::GoesApart, |access| match access {
-        Access::Plain(cache) if zeroed => HEAP.alloc_zeroed(cache, size, align, &mut ()),
-        Access::Plain(cache) => HEAP.alloc(cache, size, align, &mut ()),
+        Access::Plain(cache) => alloc_plain(cache, layout, zeroed),
         Access::Traced(cache, emitter) => traced::alloc(cache, emitter, layout, zeroed, caller),
         Access::Reentrant(emitter) => reentrant::alloc(emitter, layout, caller),
     })
 }
 
-/// As [`alloc_slow`].
+/// As [`alloc_long`].
 ///
 /// # Safety
 /// As `GlobalAlloc::dealloc`.
 #[inline(never)]
-unsafe fn dealloc_slow(object: *mut u8, layout: Layout, thread: &tls::Thread, before: u8) {
-    let traced = |cache: &mut _, emitter: &mut Emitter<'_>| {
-        // SAFETY: the object is the caller's; the cache is ours, by `traced_at_once`.
-        unsafe { traced::dealloc(cache, emitter, object, layout) }
-    };
-    if door::traced_at_once(thread, before, traced).is_none() {
-        // SAFETY: passed on to the caller.
-        unsafe { dealloc_rare(object, layout, thread, before) }
-    }
+unsafe fn dealloc_long(object: *mut u8, layout: Layout) {
+    tls::with(|thread| {
+        let mode = thread.look();
+        if mode == 0 {
+            // SAFETY: the thread is BUSY and its own (invariant 2), and the world goes on.
+            let cache = unsafe { thread.cache() };
+            // SAFETY: passed on to the caller.
+            unsafe { HEAP.dealloc(cache, object, layout.size(), layout.align(), &mut ()) };
+            return thread.leave();
+        }
+        let traced = |cache: &mut _, emitter: &mut Emitter<'_>| {
+            // SAFETY: the object is the caller's; the cache is ours, by `traced_at_once`.
+            unsafe { traced::dealloc(cache, emitter, object, layout) }
+        };
+        if door::traced_at_once(thread, mode, traced).is_none() {
+            // SAFETY: passed on to the caller.
+            unsafe { dealloc_through_door(thread, tls::IDLE, object, layout) }
+        }
+    });
 }
 
+/// As [`alloc_rare`].
+///
+/// # Safety
+/// As `GlobalAlloc::dealloc`.
 #[cold]
 #[inline(never)]
-unsafe fn dealloc_rare(object: *mut u8, layout: Layout, thread: &tls::Thread, before: u8) {
-    let (size, align) = (layout.size(), layout.align());
+unsafe fn dealloc_rare(object: *mut u8, layout: Layout) {
+    // SAFETY: passed on to the caller.
+    tls::with(|thread| unsafe {
+        dealloc_through_door(thread, thread.state(), object, layout);
+    });
+}
+
+/// As [`alloc_through_door`].
+///
+/// # Safety
+/// As `GlobalAlloc::dealloc`.
+#[cold]
+#[inline(never)]
+unsafe fn dealloc_through_door(thread: &Thread, before: u8, object: *mut u8, layout: Layout) {
     door::pass(thread, before, InFork::GoesApart, |access| match access {
         // SAFETY: the object is the caller's; the cache is ours, by `Access`.
-        Access::Plain(cache) => unsafe { HEAP.dealloc(cache, object, size, align, &mut ()) },
+        Access::Plain(cache) => unsafe {
+            HEAP.dealloc(cache, object, layout.size(), layout.align(), &mut ())
+        },
         // SAFETY: as above.
         Access::Traced(cache, emitter) => unsafe {
             traced::dealloc(cache, emitter, object, layout)
@@ -205,37 +277,4 @@ unsafe fn dealloc_rare(object: *mut u8, layout: Layout, thread: &tls::Thread, be
         // SAFETY: as above.
         Access::Reentrant(emitter) => unsafe { reentrant::dealloc(emitter, object, layout) },
     });
-}
-
-/// As [`alloc_slow`].
-///
-/// # Safety
-/// As `GlobalAlloc::realloc`.
-#[inline(never)]
-unsafe fn resize_in_place_slow(
-    thread: &tls::Thread,
-    before: u8,
-    object: *mut u8,
-    layout: Layout,
-    new_size: usize,
-) -> bool {
-    let caller = Caller::of_this(thread);
-    let traced = |_: &mut _, emitter: &mut Emitter<'_>| {
-        // SAFETY: the object is the caller's, by the trait's contract.
-        unsafe { traced::resize_in_place(emitter, object, layout, new_size, caller) }
-    };
-    if let Some(done) = door::traced_at_once(thread, before, traced) {
-        return done;
-    }
-    let (size, align) = (layout.size(), layout.align());
-    door::pass(thread, before, InFork::GoesApart, |access| match access {
-        // SAFETY: as above.
-        Access::Plain(_) => unsafe { HEAP.resize_in_place(object, size, align, new_size, &mut ()) },
-        // SAFETY: as above.
-        Access::Traced(_, emitter) => unsafe {
-            traced::resize_in_place(emitter, object, layout, new_size, caller)
-        },
-        // Moving it is always possible; changing its span here is not.
-        Access::Reentrant(_) => false,
-    })
 }

@@ -25,32 +25,45 @@
 //! # Platforms
 //! Linux with glibc on x86-64 is what is tested. Other CPUs record by compare-and-swap.
 
+#[cfg(feature = "recorder")]
 mod caller;
 mod door;
+#[cfg(feature = "recorder")]
 mod env;
 mod exit;
 mod fork;
 mod global_alloc;
+#[cfg(feature = "recorder")]
 mod own_page;
 mod protocol;
 mod reentrant;
+mod resize;
 mod safepoint;
+#[cfg(feature = "recorder")]
 mod session;
+#[cfg(not(feature = "recorder"))]
+#[path = "unrecorded.rs"]
+mod session;
+#[cfg(feature = "recorder")]
 mod snapshot;
 pub mod stack;
 mod stats;
 mod sync;
 pub mod thread;
 mod tls;
+#[cfg(feature = "recorder")]
 pub mod trace;
 mod traced;
 mod typed;
+#[cfg(feature = "recorder")]
 mod watch;
 
 use slabscope_heap::Heap;
 
 pub use global_alloc::Slabscope;
-pub use stats::{ClassUsage, Extent, LiveFile, RecorderMemory, Stats, stats};
+pub use stats::{ClassUsage, Stats, stats};
+#[cfg(feature = "recorder")]
+pub use stats::{Extent, LiveFile, RecorderMemory};
 pub use typed::{type_name, typed};
 
 /// The one heap of the program.

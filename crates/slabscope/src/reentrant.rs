@@ -6,10 +6,9 @@
 use core::alloc::Layout;
 
 use slabscope_heap::slot_size;
-use slabscope_record::Emitter;
 
 use crate::HEAP;
-use crate::caller::Caller;
+use crate::session::{Caller, Emitter};
 use crate::traced::{Spans, object_id};
 
 /// Allocates; the memory is zeroed, since it was never used.

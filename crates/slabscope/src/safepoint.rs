@@ -1,8 +1,9 @@
 //! Stopping the world: making a change that every operation sees wholly or not at all.
 //!
-//! An operation stores BUSY in its thread's state, then loads the mode; one that finds the mode's
-//! STOP bit goes back to IDLE and waits at the door. Whoever stops the world sets the bit, has every
-//! CPU pass a memory barrier (`membarrier`), and waits until no thread in the registry is BUSY. From
+//! An operation stores BUSY in its thread's state, then loads which front it is led to. Whoever stops the
+//! world sets the mode's STOP bit, leads all threads in the registry to the closed front, has every CPU pass
+//! a memory barrier (`membarrier`), and waits until none of them is BUSY. An operation that finds its front
+//! closed, or that a front cannot do, loads the mode; at STOP it goes back to IDLE and waits at the door. From
 //! then on nobody is inside an operation and nobody enters one. The idea of letting the rare side
 //! pay for the fence is that of the kernel's membarrier(2) and of Java's safepoints.
 //!
@@ -17,8 +18,10 @@ use slabscope_os::lock::{Guard, Lock};
 use slabscope_os::signal::Blocked;
 use slabscope_os::{cpu, futex};
 
+#[cfg(feature = "recorder")]
+use crate::own_page;
+use crate::protocol;
 use crate::tls::{self, CHANGING, Thread};
-use crate::{own_page, protocol};
 
 /// Operations wait at the door.
 pub(crate) const STOP: u8 = 1;
@@ -28,7 +31,15 @@ pub(crate) const TRACING: u8 = 2;
 pub(crate) const FORK: u8 = 4;
 
 /// These bits, or 0. Written by whoever has stopped or is stopping the world; see `protocol`.
+#[cfg(feature = "recorder")]
 pub(crate) const MODE: &AtomicU8 = &own_page::PAGE.mode;
+
+/// As above.
+#[cfg(not(feature = "recorder"))]
+pub(crate) static MODE: &AtomicU8 = {
+    static STOPPED: AtomicU8 = AtomicU8::new(0);
+    &STOPPED
+};
 
 /// Changes whenever the door opens; those who wait at it sleep on this.
 static DOOR: AtomicU32 = AtomicU32::new(0);
@@ -69,6 +80,11 @@ impl Registry {
             head.previous.set(thread);
         }
         self.head = thread;
+        // Whoever stops the world has the lock, so either it stands still already and the bit is seen, or
+        // it finds the thread here.
+        if mode() == 0 {
+            thread.open();
+        }
     }
 
     /// Takes a thread out.
@@ -154,7 +170,7 @@ fn stop_as(bits: u8) -> World {
         before
     });
     let registry = REGISTRY.lock();
-    protocol::request(MODE, bits);
+    protocol::request(MODE, bits, || registry.iter().for_each(Thread::close));
     for thread in registry.iter() {
         let mut looks = 0_u32;
         while thread.is_inside() {
@@ -200,6 +216,9 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         protocol::open(MODE, STOP | FORK);
+        if mode() == 0 {
+            self.registry.iter().for_each(Thread::open);
+        }
         DOOR.fetch_add(1, Ordering::Relaxed);
         futex::wake(&DOOR, i32::MAX);
         tls::with(|thread| thread.set_state(self.before));

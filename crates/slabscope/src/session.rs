@@ -8,14 +8,16 @@ use core::time::Duration;
 use slabscope_os::cpu;
 use slabscope_os::lock::{Guard, Lock};
 use slabscope_record::{
-    Config, Emitter, EndReason, Policy, RecorderMemory, Session, Signal, StartError, Summary,
+    Config, EndReason, Policy, RecorderMemory, Session, Signal, StartError, Summary,
 };
 use slabscope_wire::alloc_free::{STACK_ALIGN, stack_order};
 
+pub(crate) use crate::caller::Caller;
 use crate::tls::{Thread, TraceNumber};
+pub(crate) use crate::trace::{at_first_use, is_to_follow};
 use crate::{HEAP, caller, door, exit, fork, own_page, safepoint, snapshot};
 
-pub(crate) use slabscope_record::Running;
+pub(crate) use slabscope_record::{Declared, Emitter, Outer, Running, ThreadClock};
 
 /// How threads and drainer wait for each other; one for all traces of the process.
 pub(crate) static SIGNAL: Signal = Signal::new();
@@ -157,6 +159,20 @@ pub(crate) fn forget(running: &mut Option<Running>) {
     if let Some(running) = running.take() {
         running.forget_after_fork();
     }
+}
+
+/// For the only thread of a forked child.
+///
+/// # Safety
+/// The calling thread is the only one, and walks no stack.
+pub(crate) unsafe fn reset_after_fork() {
+    // SAFETY: passed on to the caller.
+    unsafe { caller::UNWINDER.reset_after_fork() };
+}
+
+/// Lets the drainer catch up, outside every operation.
+pub(crate) fn wait_for_room() {
+    SIGNAL.wait_for_room();
 }
 
 /// The session, for an operation that is under way.

@@ -2,14 +2,18 @@
 
 pub use slabscope_heap::ClassUsage;
 use slabscope_heap::Usage;
+#[cfg(feature = "recorder")]
 pub use slabscope_record::{Extent, LiveFile, RecorderMemory};
 
-use crate::{HEAP, fork, safepoint, session};
+#[cfg(feature = "recorder")]
+use crate::session;
+use crate::{HEAP, fork, safepoint};
 
 /// What the allocator has, all in bytes, at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stats {
     heap: Usage,
+    #[cfg(feature = "recorder")]
     recorder: Option<RecorderMemory>,
 }
 
@@ -25,14 +29,20 @@ pub struct Stats {
 /// ```
 pub fn stats() -> Stats {
     fork::register_caller();
+    #[cfg(feature = "recorder")]
     let recorder = session::memory();
     let world = safepoint::stop();
     // SAFETY: the world is stopped, so nobody touches these caches (invariant 2 of `Thread`).
     let caches = world.threads().map(|thread| unsafe { &*thread.cache() });
-    Stats { heap: HEAP.usage(caches), recorder }
+    Stats {
+        heap: HEAP.usage(caches),
+        #[cfg(feature = "recorder")]
+        recorder,
+    }
 }
 
 impl Stats {
+    #[cfg(feature = "recorder")]
     /// What the recorder has while a trace is made; `None` when none is. It is memory of its own and is
     /// in none of the other figures.
     pub fn recorder(&self) -> Option<RecorderMemory> {

@@ -7,12 +7,12 @@
 
 use core::cell::{Cell, UnsafeCell};
 use core::ptr::null;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
-use slabscope_heap::ThreadCache;
+use slabscope_heap::{CLOSED, Front, ThreadCache};
 use slabscope_os::thread::Handle;
-use slabscope_record::{Declared, ThreadClock};
 
+use crate::session::{Declared, ThreadClock};
 use crate::{protocol, safepoint};
 
 pub(crate) use crate::protocol::{BUSY, IDLE};
@@ -54,10 +54,11 @@ pub(crate) struct TraceNumber {
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Thread {
-    /// First, so that a bin's place is the thread's address and an offset.
     cache: UnsafeCell<ThreadCache>,
     /// One of the constants above; see `protocol`.
     state: AtomicU8,
+    /// The cache's front, or the closed one: then every operation goes the long way and looks at the mode.
+    lead: AtomicPtr<Front>,
     pub(crate) trace: Cell<TraceNumber>,
     /// Its part in the recorder's order. Atomic by itself: invariant 2 does not concern it.
     pub(crate) clock: ThreadClock,
@@ -80,6 +81,7 @@ impl Thread {
         Thread {
             state: AtomicU8::new(NEW),
             cache: UnsafeCell::new(ThreadCache::new()),
+            lead: AtomicPtr::new(closed()),
             trace: Cell::new(TraceNumber { epoch: 0, number: 0 }),
             clock: ThreadClock::new(),
             declared: Declared::new(),
@@ -91,19 +93,42 @@ impl Thread {
         }
     }
 
-    /// Enters an operation. `Ok` when it may go ahead at once; else the state from before, and the
-    /// operation goes through [`door`](crate::door).
+    /// Enters an operation, if the thread is IDLE, and hands what serves it to `go`, if that has what is
+    /// needed; else it goes the long way. Runs `rare` instead when the state is another, and does nothing.
     #[inline(always)]
-    pub(crate) fn enter(&self) -> Result<(), u8> {
-        let before = self.state.load(Ordering::Relaxed);
-        let mode = self.mark_busy();
-        if before | mode == 0 { Ok(()) } else { Err(before) }
+    pub(crate) fn enter<R>(&self, go: impl FnOnce(&Front) -> R, rare: impl FnOnce() -> R) -> R {
+        if self.state.load(Ordering::Relaxed) != IDLE {
+            return rare();
+        }
+        protocol::enter(&self.state);
+        // SAFETY: it leads to the closed front, a static, or to that of this thread's own cache, which
+        // invariant 2 allows to touch now.
+        go(unsafe { &*protocol::follow(&self.lead) })
+    }
+
+    /// The mode, for the thread that has entered an operation.
+    #[inline(always)]
+    pub(crate) fn look(&self) -> u8 {
+        protocol::look(safepoint::MODE)
     }
 
     /// Stores BUSY, then loads the mode.
     #[inline(always)]
     pub(crate) fn mark_busy(&self) -> u8 {
-        protocol::enter(&self.state, safepoint::MODE)
+        protocol::enter(&self.state);
+        self.look()
+    }
+
+    /// Leads the thread to its own cache's front; for whoever has the registry's lock while no operation
+    /// need look at the mode.
+    pub(crate) fn open(&self) {
+        // The front is the first field of the cache, and is reached by shared references only.
+        protocol::lead_to(&self.lead, self.cache.get().cast());
+    }
+
+    /// Leads the thread to the closed front; see `protocol::request`.
+    pub(crate) fn close(&self) {
+        protocol::mislead(&self.lead, closed());
     }
 
     /// Leaves an operation.
@@ -137,4 +162,9 @@ impl Thread {
         // SAFETY: passed on to the caller.
         unsafe { &mut *self.cache.get() }
     }
+}
+
+/// The front that is closed. Nobody writes through the pointer.
+const fn closed() -> *mut Front {
+    core::ptr::from_ref(CLOSED.front()).cast_mut()
 }

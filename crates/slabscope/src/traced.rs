@@ -6,12 +6,11 @@
 use core::alloc::Layout;
 
 use slabscope_heap::{Observer, SpanInfo, SpanKind, ThreadCache, slot_size};
-use slabscope_record::Emitter;
 use slabscope_wire::alloc_free::{KINDCLASS_NOT_OBJECTS, OBJECT_ALIGN, kindclass_noscan};
 use slabscope_wire::size_class::SizeClass;
 
 use crate::HEAP;
-use crate::caller::Caller;
+use crate::session::{Caller, Emitter};
 
 /// Turns what the heap reports of its spans into events.
 pub(crate) struct Spans<'a, 'e>(pub(crate) &'a mut Emitter<'e>);

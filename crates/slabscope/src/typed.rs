@@ -1,7 +1,6 @@
 //! Scopes that say which type owns what is allocated in them.
 
-use slabscope_record::Outer;
-
+use crate::session::Outer;
 use crate::tls;
 
 /// Runs `f`, and has traces say that all memory it allocates is owned by `T`.

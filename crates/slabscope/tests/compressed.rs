@@ -1,4 +1,5 @@
 //! Traces that are compressed as they are written: with `--features zstd`.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,6 +1,7 @@
 //! Children that the C library does not know of: made by a bare `clone`, or by `_Fork`, they are forks
 //! whose hooks never ran. They have the parent's rings mapped, and the parent's drainer writes what
 //! is in them.
+#![cfg(feature = "recorder")]
 
 mod support;
 

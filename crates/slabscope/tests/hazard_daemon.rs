@@ -1,5 +1,6 @@
 //! A program that becomes a daemon: it forks twice, in a session of its own, and each parent leaves.
 //! The trace is that of the process which the variable was given to; `follow=1` has one for each.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! A library that is loaded while the program runs and has the allocator for itself: two heaps, two
 //! sets of thread-locals and of hooks, in one process.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! A drainer that comes no more: its thread is frozen for good, in the middle of whatever it did. The
 //! program waits for it as long as it was told, says so once, and goes on to its own end.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! `exec` in a traced program: the image is gone, and its threads with it, in the middle of what they
 //! did. The trace before it can be finished, and has everything.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! The ways in which a process ends, and what each leaves of its trace: an end where handlers run, a
 //! trace to finish where they do not.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Fork while other threads allocate and a trace is made: parent and child go on, and the trace is
 //! the parent's alone.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Fork while a signal handler that allocates has interrupted glibc's own `malloc`: the thread holds
 //! a lock that `fork` will ask for, and must not be made to wait for the fork.
+#![cfg(feature = "recorder")]
 
 mod support;
 

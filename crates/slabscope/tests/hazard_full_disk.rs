@@ -1,4 +1,5 @@
 //! A disk that is full before the trace begins, or becomes so while it is made.
+#![cfg(feature = "recorder")]
 
 mod support;
 

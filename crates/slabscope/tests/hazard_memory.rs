@@ -1,4 +1,5 @@
 //! Memory that was used comes back: after a peak, after threads; and where there is none, null.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! A thread that is moved between CPUs at every step, with nobody else about: its events lie in
 //! several rings and must come out in its order.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Memory runs out while a trace is made: the kernel kills the program, or refuses it more. What it
 //! had done until then can be read.
+#![cfg(feature = "recorder")]
 
 mod support;
 

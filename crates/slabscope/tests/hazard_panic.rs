@@ -1,5 +1,6 @@
 //! Panics while a trace is made: what is printed of them, call stack and all, allocates a great deal
 //! in odd places. Caught, they leave the trace exact; where they end the program, it can be finished.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Programs that are told the same file: what a program starts inherits the variable. Each has a trace
 //! of its own, and none takes another's memory away.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! A signal handler that allocates and frees, at a high rate, in the middle of everything.
+#![cfg(feature = "recorder")]
 
 mod support;
 

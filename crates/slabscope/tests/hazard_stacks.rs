@@ -1,4 +1,5 @@
 //! Stacks of the heap under real coroutines and under threads.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! A trace file that takes nothing: a pipe that nobody reads, or one read late.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Threads that end: with destructors that allocate after their cache is gone, by the thousand, and
 //! when the process exits under them.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,6 +1,7 @@
 //! A program that changes the variable while it runs: traces begin and end as it says.
 //!
 //! `SLABSCOPE_TOGGLES` says how many traces one program makes.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Children that run in their parent's memory, as `vfork` makes them: what they do to the heap is the
 //! parent's, and so are their events.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -2,6 +2,7 @@
 //! every operation that had come to its end.
 //!
 //! `SLABSCOPE_KILLS` says how many are killed; the program publishes its own counts in a file.
+#![cfg(feature = "recorder")]
 
 mod support;
 

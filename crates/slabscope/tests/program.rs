@@ -1,4 +1,5 @@
 //! Whole programs run with the variable `SLABSCOPE`: what they write, say and return.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! The recorder's memory: reported as its own, and never as the program's.
+#![cfg(feature = "recorder")]
 
 mod support;
 

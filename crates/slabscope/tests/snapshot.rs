@@ -1,5 +1,6 @@
 //! A trace that begins and ends in mid-program is exact: what it says is live at its end is what the
 //! program has, and no event is without its cause.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Call stacks of allocations in a trace, beside those that the `backtrace` crate finds in the same
 //! function.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Scopes that declare types: each allocation has the type of its own thread's innermost scope.
+#![cfg(feature = "recorder")]
 
 mod support;
 

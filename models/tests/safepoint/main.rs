@@ -6,6 +6,8 @@
 //! full fences here.
 #![expect(clippy::duplicate_mod, reason = "each copy has barriers of its own")]
 
+use std::ptr::{NonNull, null_mut};
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicUsize;
@@ -19,16 +21,26 @@ mod unsound;
 const STOP: u8 = 1;
 const TRACING: u8 = 2;
 
+/// Where an operation is led to that need not look at the mode.
+const OPEN: *mut () = NonNull::<()>::dangling().as_ptr();
+
 /// Runs the model on one of the two.
 macro_rules! model {
-    ($which:ident, $operations:expr) => {
-        loom::model(|| {
-            use $which::protocol::{enter, is_inside, leave, open, request};
-            use $which::sync::{AtomicU8, Ordering};
+    ($which:ident, $operations:expr, ends: $ends:expr) => {
+        // As many switches at any place as suffice for every fault known here; all of them take minutes.
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            use $which::protocol::{
+                enter, follow, is_inside, lead_to, leave, look, mislead, open, request,
+            };
+            use $which::sync::{AtomicPtr, AtomicU8, Ordering};
 
             struct World {
                 mode: AtomicU8,
                 state: AtomicU8,
+                /// Where an operation is led to: null is the closed front.
+                lead: AtomicPtr<()>,
                 /// What an operation works on: how many there were.
                 cache: UnsafeCell<usize>,
                 /// Operations with an event.
@@ -38,21 +50,28 @@ macro_rules! model {
             let world = Arc::new(World {
                 mode: AtomicU8::new(0),
                 state: AtomicU8::new($which::protocol::IDLE),
+                lead: AtomicPtr::new(OPEN),
                 cache: UnsafeCell::new(0),
                 events: AtomicUsize::new(0),
             });
             let other = Arc::clone(&world);
             let operations = thread::spawn(move || {
                 for _ in 0..$operations {
-                    let mode = loop {
-                        let mode = enter(&other.state, &other.mode);
-                        if mode & STOP == 0 {
-                            break mode;
-                        }
-                        leave(&other.state);
-                        // It waits at the door.
-                        while other.mode.load(Ordering::Relaxed) & STOP != 0 {
-                            thread::yield_now();
+                    enter(&other.state);
+                    let mode = if follow(&other.lead) == OPEN {
+                        0
+                    } else {
+                        loop {
+                            let mode = look(&other.mode);
+                            if mode & STOP == 0 {
+                                break mode;
+                            }
+                            leave(&other.state);
+                            // It waits at the door.
+                            while other.mode.load(Ordering::Relaxed) & STOP != 0 {
+                                thread::yield_now();
+                            }
+                            enter(&other.state);
                         }
                     };
                     // SAFETY: loom tells if anybody else touches it at this time.
@@ -63,29 +82,51 @@ macro_rules! model {
                     leave(&other.state);
                 }
             });
+            let stop = || {
+                request(&world.mode, STOP, || mislead(&world.lead, null_mut()));
+                while is_inside(&world.state) {
+                    thread::yield_now();
+                }
+                // SAFETY: as above.
+                world.cache.with(|cache| unsafe { *cache })
+            };
             // A trace begins: the snapshot is what there is while the world stands still.
-            request(&world.mode, STOP);
-            while is_inside(&world.state) {
-                thread::yield_now();
-            }
-            // SAFETY: as above.
-            let snapshot = world.cache.with(|cache| unsafe { *cache });
+            let snapshot = stop();
             world.mode.fetch_or(TRACING, Ordering::Relaxed);
             open(&world.mode, STOP);
-            operations.join().unwrap();
-            let events = world.events.load(Ordering::Relaxed);
-            assert_eq!(snapshot + events, $operations, "in the snapshot or an event, and not both");
+            if $ends {
+                // The trace ends: there is an event for each operation from one moment to the other.
+                let end = stop();
+                let events = world.events.load(Ordering::Relaxed);
+                assert_eq!(snapshot + events, end, "in the snapshot or an event, and not both");
+                world.mode.fetch_and(!TRACING, Ordering::Relaxed);
+                open(&world.mode, STOP);
+                lead_to(&world.lead, OPEN);
+                operations.join().unwrap();
+                let after = world.events.load(Ordering::Relaxed);
+                assert_eq!(after, events, "no event after the end");
+            } else {
+                operations.join().unwrap();
+                let events = world.events.load(Ordering::Relaxed);
+                let all = snapshot + events;
+                assert_eq!(all, $operations, "in the snapshot or an event, and not both");
+            }
         });
     };
 }
 
 #[test]
 fn each_operation_is_in_the_snapshot_or_has_its_event() {
-    model!(sound, 2);
+    model!(sound, 2, ends: false);
+}
+
+#[test]
+fn no_operation_has_an_event_after_the_end() {
+    model!(sound, 1, ends: true);
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn without_the_barrier_the_model_finds_a_fault() {
-    model!(unsound, 2);
+    model!(unsound, 2, ends: false);
 }

@@ -31,7 +31,7 @@ const fn peer(
 
 /// Ours first, then the baseline. The two versions of mimalloc exclude each other in one build.
 const PEERS: [Peer; 7] = [
-    peer("slabscope", "alloc-slabscope", "", "slabscope"),
+    peer("slabscope", "alloc-slabscope", "recorder", "slabscope"),
     peer(BASELINE, "alloc-mimalloc", "mimalloc", "mimalloc"),
     peer("mimalloc2", "alloc-mimalloc", "mimalloc-v2", "mimalloc"),
     peer("jemalloc", "alloc-jemalloc", "jemalloc", "tikv-jemallocator"),

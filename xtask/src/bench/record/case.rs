@@ -67,7 +67,7 @@ pub(crate) struct Run {
 
 /// Builds the program that runs the workloads on our heap.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
-    build_program(workspace, "alloc-slabscope", "")
+    build_program(workspace, "alloc-slabscope", "recorder")
 }
 
 /// Builds a program that runs the workloads.

@@ -14,13 +14,15 @@
 //! Run such a program with `SLABSCOPE=traceallocfree=1` and it writes `<program>.<pid>.trace`, a Go
 //! execution trace with the events of Go's AllocFree experiment; `slabscope report` explains it,
 //! `go tool trace` opens it too. A program started with the variable, `traceallocfree=0` too, follows
-//! it as it changes (`std::env::set_var`). Without the variable there is no thread, no file, and one load and
-//! one branch in each operation. [`trace`] begins and ends traces from inside the program.
+//! it as it changes (`std::env::set_var`). Without the variable there is no thread and no file, and
+//! an operation looks at nothing that it would not look at anyway. `slabscope::trace` begins and ends traces
+//! from inside the program. Without the feature `recorder`, which is on by default, there is the heap alone.
 //!
 //! # What it does
-//! Every operation marks its thread busy, and looks at one global mode in between
-//! (`safepoint`): so tracing begins and ends between operations, exactly. Where the mode says that a
-//! trace is being made, an operation and its event stand side by side in `traced`.
+//! Every operation marks its thread busy, and then follows a pointer to the thread's cache. While the world is
+//! stopped (`safepoint`) or a trace is made the pointer leads nowhere, and the operation looks at one global
+//! mode: so tracing begins and ends between operations, exactly. Where the mode says that a trace is being
+//! made, an operation and its event stand side by side in `traced`.
 //!
 //! # Platforms
 //! Linux with glibc on x86-64 is what is tested. Other CPUs record by compare-and-swap.

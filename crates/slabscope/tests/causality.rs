@@ -2,6 +2,7 @@
 //! its alloc, and no alloc at a place that is taken.
 //!
 //! `cargo xtask causality` runs the program over many millions of events.
+#![cfg(feature = "recorder")]
 
 mod support;
 

@@ -67,7 +67,7 @@ pub(crate) fn made_whole(path: &Path, mut bytes: Vec<u8>) -> Vec<u8> {
     };
     match live.recover(&bytes) {
         Ok(None) => bytes,
-        Ok(Some(Recovered { keep, tail, events })) => {
+        Ok(Some(Recovered { keep, tail, events, left_out })) => {
             let why = match live.running {
                 Some(pid) => format!("process {pid} still runs: this is its trace so far"),
                 None => "the program did not end its trace".to_owned(),
@@ -76,6 +76,9 @@ pub(crate) fn made_whole(path: &Path, mut bytes: Vec<u8>) -> Vec<u8> {
                 Some(_) => String::new(),
                 None => ". 'slabscope recover' makes it so for good".to_owned(),
             };
+            if left_out > 0 {
+                say(&about(path, left_out_text(left_out)));
+            }
             let events = crate::text::count(events);
             say(&about(path, format_args!("{why}; {events} events come from {SUFFIX}{advice}.")));
             bytes.truncate(keep);
@@ -109,4 +112,10 @@ fn maps(pid: u64, path: &Path) -> bool {
         let maps = String::from_utf8_lossy(&maps);
         maps.lines().any(|line| line.ends_with(&*path))
     })
+}
+
+/// What is said when the recovered trace lacks rows of tables.
+pub(crate) fn left_out_text(rows: u64) -> String {
+    let rows = crate::text::count(rows);
+    format!("its live file was harmed: {rows} rows of its tables fit no batch and are left out.")
 }

@@ -9,7 +9,7 @@ use slabscope_recover::Recovered;
 use crate::args::RecoverArgs;
 use crate::exit_code::Outcome;
 use crate::failure::{Failure, about, say};
-use crate::live::Live;
+use crate::live::{Live, left_out_text};
 use crate::{open, text, unpack};
 
 pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
@@ -37,6 +37,9 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
     let message = match recovered {
         None => "the trace had ended; its live file was a remainder, and is removed.".to_owned(),
         Some(recovered) => {
+            if recovered.left_out > 0 {
+                say(&about(path, left_out_text(recovered.left_out)));
+            }
             let events = text::count(recovered.events);
             let Recovered { keep, tail, .. } = recovered;
             let (keep, tail) = match packed {

@@ -267,8 +267,7 @@ impl<'a> Emitter<'a> {
 
     /// An event that is in no trace needs no time.
     fn drop_event(&self, kind: EventKind) -> Reading {
-        self.session.dropped.add(kind, 1);
-        self.session.rings().note_drop();
+        self.session.note_drop(kind);
         Reading::NONE
     }
 }

@@ -16,6 +16,7 @@ use slabscope_wire::buffer::Buffer;
 use slabscope_wire::live::{self, checkpoint, frame, header, name, state};
 
 use crate::clock::Anchor;
+use crate::counts::KINDS;
 use crate::mapped::{Mapped, Region};
 use crate::memory::{Extent, LiveFile};
 use crate::output::{CHUNK, Tally};
@@ -126,6 +127,12 @@ impl Live {
     pub(crate) fn thread_count(&self) -> Option<Mapped<AtomicU64>> {
         // SAFETY: the session keeps both, and drops this first; the word is atomic.
         unsafe { self.region.slice(header::THREADS * size_of::<u64>(), 1) }
+    }
+
+    /// The header's words for events that were dropped, by kind.
+    pub(crate) fn dropped(&self) -> Option<Mapped<AtomicU64>> {
+        // SAFETY: as in `thread_count`.
+        unsafe { self.region.slice(header::DROPPED * size_of::<u64>(), KINDS.len()) }
     }
 
     pub(crate) fn heads(&self) -> Option<Mapped<RingHead>> {

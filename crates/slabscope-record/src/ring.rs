@@ -20,9 +20,10 @@ mod parts {
     pub(super) use slabscope_os::rseq::RingHead;
 }
 
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use slabscope_os::rseq::{self, Area, RingHead};
+use slabscope_os::rseq::{self, Area, RingHead, Tail};
 use slabscope_os::{barrier, clock, cpu};
 use slabscope_wire::live::{self, word};
 
@@ -34,6 +35,7 @@ use crate::thread_clock::{Last, ThreadClock};
 pub const CAPACITY: u64 = 1 << 17;
 
 const _: () = assert!(size_of::<RingHead>() == live::HEAD_SIZE);
+const _: () = assert!(offset_of!(RingHead, tail) + offset_of!(Tail, dropped) == live::HEAD_DROPPED);
 
 /// Words a record takes at most: run, time, event, argument.
 const RECORD_MAX: u64 = 4;

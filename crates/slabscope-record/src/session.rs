@@ -19,6 +19,7 @@ use crate::claim;
 use crate::clock::Anchor;
 use crate::counts::Counts;
 use crate::live::{Live, Part, Progress};
+use crate::mapped::Mapped;
 use crate::modules;
 use crate::policy::{Clock, Overflow, Policy};
 use crate::reading::{PageClocks, TICKS_MAX};
@@ -95,8 +96,8 @@ pub struct Session {
     signal: &'static Signal,
     /// Events that the drainer took from the rings.
     pub(crate) taken: Counts,
-    /// Events that no ring had room for.
-    pub(crate) dropped: Counts,
+    /// Events that no ring had room for, by kind.
+    dropped: Mapped<AtomicU64>,
     /// As [`ThreadEntry::live`](crate::thread_table::ThreadEntry), of operations that interrupted others,
     /// and so may not write their thread's own.
     pub(crate) live_of_others: AtomicU64,
@@ -149,9 +150,12 @@ impl Session {
             let sites = SiteTable::new(live.sites()?);
             let (words, used) = live.type_names()?;
             let type_names = TypeNames::new(words, used)?;
-            Some((rings, threads, sites, stacks(&config, live)?, type_names, PageClocks::new()?))
+            let stacks = stacks(&config, live)?;
+            let dropped = live.dropped()?;
+            Some((rings, threads, sites, stacks, type_names, PageClocks::new()?, dropped))
         });
-        let (Some(live), Some((rings, threads, sites, stacks, type_names, pages))) = (live, parts)
+        let (Some(live), Some((rings, threads, sites, stacks, type_names, pages, dropped))) =
+            (live, parts)
         else {
             // SAFETY: no thread was started on it.
             unsafe { thread::unmap_stack(stack, STACK_LEN) };
@@ -177,7 +181,7 @@ impl Session {
             pages,
             signal,
             taken: Counts::new(),
-            dropped: Counts::new(),
+            dropped,
             live_of_others: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             ending: AtomicU32::new(0),
@@ -313,7 +317,17 @@ impl Session {
     /// Events of `kind` that happened so far; those that still stand in the rings count once they are
     /// taken.
     pub(crate) fn happened(&self, kind: crate::EventKind) -> u64 {
-        self.taken.get(kind) + self.dropped.get(kind)
+        let dropped = self.dropped.get(kind as usize);
+        self.taken.get(kind) + dropped.map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+
+    /// Counts an event that is in no ring, by its kind and by the CPU this runs on. In memory that a
+    /// killed program leaves behind.
+    pub(crate) fn note_drop(&self, kind: crate::EventKind) {
+        if let Some(count) = self.dropped.get(kind as usize) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        self.rings.note_drop();
     }
 
     pub(crate) fn has_failed(&self) -> bool {

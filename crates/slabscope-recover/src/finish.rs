@@ -25,6 +25,9 @@ pub struct Recovered {
     /// How many events of the experiment are in the tail that were not in the trace file, of those
     /// that stood in the rings.
     pub events: u64,
+    /// How many rows of tables are left out, since no batch has room for them. Only a live file that
+    /// was harmed has such.
+    pub left_out: u64,
 }
 
 /// What makes `trace` whole, from the live file beside it; `None` when the trace was ended, and the
@@ -52,7 +55,8 @@ pub fn recover(trace: &[u8], live: &[u8]) -> Result<Option<Recovered>, Error> {
     let (records, by_ring) = rings::records(&live)?;
     let finish =
         Finish { live: &live, records: &records, by_ring: &by_ring, clock: Clock::new(&live) };
-    Ok(Some(Recovered { keep, tail: finish.tail(chunk), events: records.len() as u64 }))
+    let (tail, left_out) = finish.tail(chunk);
+    Ok(Some(Recovered { keep, tail, events: records.len() as u64, left_out }))
 }
 
 struct Finish<'a> {
@@ -64,7 +68,8 @@ struct Finish<'a> {
 }
 
 impl Finish<'_> {
-    fn tail(&self, chunk: &[u8]) -> Vec<u8> {
+    /// The bytes, and how many rows they lack.
+    fn tail(&self, chunk: &[u8]) -> (Vec<u8>, u64) {
         let generation = self.live.checkpoint(checkpoint::GENERATION);
         let mut start = self.live.checkpoint(checkpoint::GENERATION_START);
         let mut writer = Writer::new(chunk.to_vec(), generation.max(1));
@@ -77,9 +82,10 @@ impl Finish<'_> {
         self.modules(&mut writer, start);
         self.sites(&mut writer, start);
         self.threads(&mut writer, start, generation.max(1));
+        self.dropped(&mut writer, start);
         self.closing(&mut writer, start);
         writer.bytes.push(id::END_OF_GENERATION);
-        writer.bytes
+        (writer.bytes, writer.left_out)
     }
 
     fn begin(&self, writer: &mut Writer, start: u64) {
@@ -198,7 +204,16 @@ impl Finish<'_> {
         });
     }
 
-    /// What happened is what is in the trace: an event that was not recorded whole did not happen.
+    /// Events that found no room, by ring.
+    fn dropped(&self, writer: &mut Writer, start: u64) {
+        let rings = (0_u64..).zip(self.live.dropped_by_ring()).filter(|&(_, events)| events > 0);
+        writer.side_data(data::DROPPED, start, rings, |b, &(ring, events)| {
+            b.varint(ring) && b.varint(events)
+        });
+    }
+
+    /// What happened is what is in the trace, and what found no room: an event that was not recorded
+    /// whole did not happen.
     fn closing(&self, writer: &mut Writer, start: u64) {
         let mut counts: BTreeMap<u8, u64> = BTreeMap::new();
         for (index, kind) in KINDS.into_iter().enumerate() {
@@ -208,11 +223,14 @@ impl Finish<'_> {
             let count = counts.entry(record.kind.wire_id()).or_default();
             *count = count.saturating_add(1);
         }
+        let dropped = self.live.dropped_by_kind();
+        let rows = || counts.iter().zip(dropped);
         writer.side_data(data::CLOSING, start, [()].iter(), |b, ()| {
             b.varint(EndReason::Killed as u64)
-                && counts
-                    .iter()
-                    .all(|(&id, &count)| b.varint(u64::from(id)) && b.varint(count) && b.varint(0))
+                && rows().all(|((&id, &count), dropped)| {
+                    let happened = count.saturating_add(dropped);
+                    b.varint(u64::from(id)) && b.varint(happened) && b.varint(happened - count)
+                })
                 // What does not fit is the tail of a long list, and nothing else is lost.
                 && (0_u64..)
                     .zip(self.by_ring.iter().take(1000))

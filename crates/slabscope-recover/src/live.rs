@@ -1,8 +1,9 @@
 //! A live file, checked.
 
+use slabscope_wire::alloc_free::KINDS;
 use slabscope_wire::batch::PAYLOAD_MAX;
 use slabscope_wire::live::{
-    HEAD_SIZE, MAGIC, VERSION, checkpoint, frame, header, link, name, thread,
+    HEAD_DROPPED, HEAD_SIZE, MAGIC, VERSION, checkpoint, frame, header, link, name, thread,
 };
 
 use crate::error::Error;
@@ -111,6 +112,19 @@ impl<'a> Live<'a> {
     /// A word of the header.
     pub(crate) fn header(&self, index: usize) -> Result<u64, Error> {
         self.word(index * 8).ok_or(Error::TooShort { needed: (header::LEN * 8) as u64 })
+    }
+
+    /// Events that were dropped, by kind.
+    pub(crate) fn dropped_by_kind(&self) -> [u64; KINDS.len()] {
+        core::array::from_fn(|kind| self.header(header::DROPPED + kind).unwrap_or_default())
+    }
+
+    /// Events that were dropped, by ring.
+    pub(crate) fn dropped_by_ring(&self) -> impl Iterator<Item = u64> {
+        let heads = self.header(header::HEADS_AT).unwrap_or_default() as usize;
+        let rings = self.header(header::RINGS).unwrap_or_default() as usize;
+        (0..rings)
+            .map(move |ring| self.word(heads + ring * HEAD_SIZE + HEAD_DROPPED).unwrap_or_default())
     }
 
     /// A word of the checkpoint that counts.

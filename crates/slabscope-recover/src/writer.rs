@@ -11,12 +11,14 @@ pub(crate) struct Writer {
     generation: u64,
     payload: Box<[u8]>,
     len: usize,
+    /// Rows that no batch has room for.
+    pub(crate) left_out: u64,
 }
 
 impl Writer {
     /// For batches of `generation`, after `bytes`.
     pub(crate) fn new(bytes: Vec<u8>, generation: u64) -> Self {
-        Writer { bytes, generation, payload: vec![0; PAYLOAD_MAX].into(), len: 0 }
+        Writer { bytes, generation, payload: vec![0; PAYLOAD_MAX].into(), len: 0, left_out: 0 }
     }
 
     /// Whether nothing waits in the batch being filled.
@@ -61,8 +63,8 @@ impl Writer {
             };
             if !put(self) {
                 self.close(experimental, NO_THREAD, time);
-                // No record of ours is longer than a batch.
-                put(self);
+                // No record of ours is longer than a batch, but those of a harmed file may be.
+                self.left_out += u64::from(!put(self));
             }
         }
         self.close(experimental, NO_THREAD, time);

@@ -60,6 +60,45 @@ fn a_trace_that_never_began_is_made_from_the_live_file_alone() {
 }
 
 #[test]
+fn events_that_were_dropped_are_counted_by_kind_and_by_ring() {
+    let mut live = LiveFile::with_events(false);
+    live.set_header(header::DROPPED + 4, 7);
+    live.set_header(header::DROPPED + 5, u64::MAX);
+    live.set_head_dropped(1, 12);
+    let recovered = recover(&[], &live.bytes).expect("it is sound").expect("it was live");
+    let (_, generations) = read(&recovered.tail);
+    let data = generations.into_iter().next_back().expect("a generation");
+    assert_eq!((data.problems, data.dropped), (vec![], vec![(1, 12)]));
+    let kinds = data.closing.expect("closing counts").kinds;
+    assert_eq!((kinds[4], kinds[3]), ((132, 9, 7), (131, 0, 0)));
+    assert_eq!(kinds[5], (133, u64::MAX, u64::MAX - 1), "as far as a count goes");
+}
+
+#[test]
+fn rows_that_fit_no_batch_are_counted() {
+    let mut live = LiveFile::with_events(false);
+    live.set_modules(&[&module_record(1, 100), &module_record(2, 70_000), &module_record(3, 100)]);
+    let recovered = recover(&[], &live.bytes).expect("it is sound").expect("it was live");
+    assert_eq!(recovered.left_out, 1);
+    let (_, generations) = read(&recovered.tail);
+    let ids: Vec<u64> = generations[0].modules.iter().map(|module| module.id).collect();
+    assert_eq!(ids, [1, 3]);
+}
+
+/// The record of a module whose path is so long.
+fn module_record(id: u8, path: usize) -> Vec<u8> {
+    let mut record = vec![id, 0, 0, 0, 0, 0, 0];
+    let mut len = path as u64;
+    while len >= 0x80 {
+        record.push(len as u8 | 0x80);
+        len >>= 7;
+    }
+    record.push(len as u8);
+    record.extend(std::iter::repeat_n(b'm', path));
+    record
+}
+
+#[test]
 fn what_is_in_the_chunk_and_what_is_in_the_file_are_told_apart() {
     let begun = recover(&[], &LiveFile::new(false).bytes).expect("sound").expect("live").tail;
     // Without the side data of its end, and the byte that ends it, it is the start of a trace.
@@ -133,7 +172,7 @@ fn broken_live_files_are_refused_and_never_more_than_that() {
         recover(&[], &live.bytes).expect_err("it is broken")
     };
     assert_eq!(refused(&|live| live.set_header(header::MAGIC, 1)), Error::NotLive);
-    assert_eq!(refused(&|live| live.set_header(header::VERSION, 7)), Error::Version(7));
+    assert_eq!(refused(&|live| live.set_header(header::VERSION, 99)), Error::Version(99));
     assert_eq!(refused(&|live| live.set_header(header::RINGS, 0)), Error::Header(header::RINGS));
     assert!(matches!(
         refused(&|live| live.set_header(header::SITES, 1 << 40)),

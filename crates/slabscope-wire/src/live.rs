@@ -18,7 +18,7 @@ pub mod word;
 pub const MAGIC: u64 = u64::from_le_bytes(*b"slablive");
 
 /// The version of the layout. A reader of one version refuses the others.
-pub const VERSION: u64 = 6;
+pub const VERSION: u64 = 7;
 
 /// What stands after the trace file's name in that of its live file.
 pub const SUFFIX: &str = ".live";
@@ -42,6 +42,9 @@ pub const fn available(head: u64, taken: u64, by_cas: bool) -> u64 {
 
 /// Distance of two ring heads, in bytes. The head is the first word of each.
 pub const HEAD_SIZE: usize = 256;
+
+/// Where in a ring's head, in bytes, the number of events stands that were dropped there.
+pub const HEAD_DROPPED: usize = 144;
 
 /// The words of the header, by index.
 pub mod header {
@@ -111,8 +114,10 @@ pub mod header {
     pub const TYPE_NAMES: usize = 30;
     /// Where the table of the regions of frames begins, if there are any.
     pub const REGIONS_AT: usize = 31;
+    /// From here on a word for each of the nine kinds of events: how many were dropped.
+    pub const DROPPED: usize = 32;
     /// How many words the header has.
-    pub const LEN: usize = 32;
+    pub const LEN: usize = DROPPED + 9;
 }
 
 /// What a live file is of.

@@ -3,8 +3,8 @@
 
 use slabscope_wire::alloc_free::{EventKind, kindclass_noscan};
 use slabscope_wire::live::{
-    EPOCH_BITS, HEAD_SIZE, MAGIC, VERSION, checkpoint, frame, header, link, name, site, state,
-    thread, word,
+    EPOCH_BITS, HEAD_DROPPED, HEAD_SIZE, MAGIC, VERSION, checkpoint, frame, header, link, name,
+    site, state, thread, word,
 };
 use slabscope_wire::size_class::SizeClass;
 
@@ -85,6 +85,20 @@ impl LiveFile {
 
     pub(crate) fn set(&mut self, at: usize, value: u64) {
         self.bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    }
+
+    /// How many events a ring dropped.
+    pub(crate) fn set_head_dropped(&mut self, ring: usize, events: u64) {
+        self.set(HEADS_AT + ring * HEAD_SIZE + HEAD_DROPPED, events);
+    }
+
+    /// Records of modules, behind all the rest.
+    pub(crate) fn set_modules(&mut self, records: &[&[u8]]) {
+        let at = self.bytes.len().next_multiple_of(8);
+        self.bytes.resize(at, 0);
+        self.bytes.extend(records.concat());
+        self.set_header(header::MODULES_AT, at as u64);
+        self.set_header(header::MODULES_LEN, (self.bytes.len() - at) as u64);
     }
 
     pub(crate) fn set_header(&mut self, word: usize, value: u64) {

@@ -151,10 +151,9 @@ impl Session {
             let (words, used) = live.type_names()?;
             let type_names = TypeNames::new(words, used)?;
             let stacks = stacks(&config, live)?;
-            let dropped = live.dropped()?;
-            Some((rings, threads, sites, stacks, type_names, PageClocks::new()?, dropped))
+            Some((rings, threads, sites, stacks, type_names, PageClocks::new()?, live.dropped()?))
         });
-        let (Some(live), Some((rings, threads, sites, stacks, type_names, pages, dropped))) =
+        let (Some(live), Some((rings, threads, sites, stacks, names, pages, dropped))) =
             (live, parts)
         else {
             // SAFETY: no thread was started on it.
@@ -176,7 +175,7 @@ impl Session {
             threads,
             sites,
             stacks,
-            type_names,
+            type_names: names,
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             pages,
             signal,
@@ -314,15 +313,13 @@ impl Session {
         self.signal
     }
 
-    /// Events of `kind` that happened so far; those that still stand in the rings count once they are
-    /// taken.
+    /// Events of `kind` that happened so far, those in the rings only once they are taken.
     pub(crate) fn happened(&self, kind: crate::EventKind) -> u64 {
-        let dropped = self.dropped.get(kind as usize);
-        self.taken.get(kind) + dropped.map_or(0, |count| count.load(Ordering::Relaxed))
+        let dropped = self.dropped.get(kind as usize).map(|count| count.load(Ordering::Relaxed));
+        self.taken.get(kind) + dropped.unwrap_or_default()
     }
 
-    /// Counts an event that is in no ring, by its kind and by the CPU this runs on. In memory that a
-    /// killed program leaves behind.
+    /// Counts an event that is in no ring, by its kind and by the CPU this runs on.
     pub(crate) fn note_drop(&self, kind: crate::EventKind) {
         if let Some(count) = self.dropped.get(kind as usize) {
             count.fetch_add(1, Ordering::Relaxed);

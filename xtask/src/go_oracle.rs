@@ -3,12 +3,14 @@
 //! For the demo's trace, each trace the integration tests make and a trace of a real Go program:
 //! every event as text, line for line; how often each of the nine events of the experiment
 //! happened, by Go's lines, by our reader and by the closing counts; and every byte of side data.
+//! One trace is there a second time, with its names in it.
 
 mod compare;
 mod conformance;
 mod install;
 mod ours;
 mod pprof;
+mod symbolized;
 mod table;
 mod versions;
 
@@ -52,7 +54,10 @@ pub(crate) fn run(workspace: &Workspace, mut traces: Vec<PathBuf>) -> Result<()>
     let slabscope = workspace.build("slabscope-cli", "slabscope")?;
     if traces.is_empty() {
         traces.push(workspace.root().join(GO_TRACE));
-        traces.extend(test_traces(workspace, &directory.join("traces"))?);
+        let tests = test_traces(workspace, &directory.join("traces"))?;
+        let symbolized = symbolized::make(&go, &slabscope, &tests, &directory)?;
+        traces.extend(tests);
+        traces.push(symbolized);
         traces.push(demo::make_trace(workspace)?);
     }
     let mut table = Table::new();

@@ -55,7 +55,7 @@ pub use report::{
     State, ThreadRow, Tracing,
 };
 pub use site_type::{SiteType, TypeCertainty};
-pub use symbolize::{SymbolizeError, symbolize};
+pub use symbolize::{SymbolizeError, Symbolized, symbolize};
 pub use verify::{Finding, Verification};
 pub use view::{
     Change, Compared, Coverage, Diff, Folded, Leaks, Left, LiveAtPeak, Measure, PairRow, PeakView,

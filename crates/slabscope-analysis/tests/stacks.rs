@@ -104,8 +104,8 @@ fn frames_that_make_no_sense_are_no_stack() {
 fn a_trace_with_names_needs_no_files() {
     let plain = trace();
     let mut bytes = Vec::new();
-    let findings = symbolize(&plain.bytes, Options::default(), &mut bytes).unwrap();
-    assert_eq!(findings.len(), 1);
+    let done = symbolize(&plain.bytes[..], Options::default(), &mut bytes).unwrap();
+    assert_eq!(done.modules.len(), 1);
     let mut named = plain.clone();
     named.bytes = bytes;
     let (before, after) = (of(&plain), of(&named));
@@ -121,7 +121,7 @@ fn a_trace_with_names_needs_no_files() {
     let names: Vec<Vec<String>> = names.collect();
     assert_eq!(names[0], ["0x8fff", "app+0x1300", "app+0x1100"]);
     assert_eq!(names[1], ["app+0x1200", "app+0x1100"]);
-    let again = symbolize(&named.bytes, Options::default(), &mut Vec::new());
+    let again = symbolize(&named.bytes[..], Options::default(), &mut Vec::new());
     assert!(matches!(again, Err(SymbolizeError::HasNames)));
     let cut = symbolize(&plain.bytes[..plain.bytes.len() - 3], Options::default(), &mut Vec::new());
     assert!(matches!(cut, Err(SymbolizeError::Broken { .. })));

@@ -113,6 +113,9 @@ pub(crate) struct SymbolizeArgs {
     /// Write to this file, not to standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Print what was found as JSON, with a version in it; needs --out
+    #[arg(long, requires = "out")]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) symbols: SymbolArgs,
 }

@@ -22,41 +22,42 @@ pub(crate) struct Trace {
 ///
 /// It is read as it is looked at. All of it is in memory only if it is finished or unpacked.
 pub(crate) fn trace(path: &Path) -> Result<Trace, Failure> {
+    let Bytes { len, read } = stream(path)?;
+    let open = Open::stream(read).map_err(|error| Failure::input(path, error))?;
+    Ok(Trace { len, open })
+}
+
+/// The bytes of a trace, which come as they are read.
+pub(crate) struct Bytes {
+    /// How many there are; 0 where only their end will tell.
+    pub(crate) len: u64,
+    pub(crate) read: Box<dyn Read + Send>,
+}
+
+/// The bytes of the trace in the file, whose header is that of a trace that can be read; else as for
+/// [`trace`].
+pub(crate) fn stream(path: &Path) -> Result<Bytes, Failure> {
     if live::is_beside(path) {
         let bytes = whole(path)?;
-        return begin(path, bytes.len() as u64, Cursor::new(bytes));
+        return Ok(Bytes { len: bytes.len() as u64, read: Box::new(Cursor::new(bytes)) });
     }
-    let (file, metadata) = file(path).map_err(|error| Failure::input(path, unreadable(&error)))?;
-    begin(path, metadata.len(), file)
-}
-
-fn begin(path: &Path, len: u64, mut read: impl Read + Send + 'static) -> Result<Trace, Failure> {
+    let (mut file, metadata) =
+        file(path).map_err(|error| Failure::input(path, unreadable(&error)))?;
     let mut head = Vec::new();
-    let begun = read.by_ref().take(header::LEN as u64).read_to_end(&mut head);
+    let begun = file.by_ref().take(header::LEN as u64).read_to_end(&mut head);
     begun.map_err(|error| Failure::input(path, unreadable(&error)))?;
-    if is_packed(&head) {
-        let mut bytes = head;
-        let rest = read.read_to_end(&mut bytes);
+    let (len, read): (u64, Box<dyn Read + Send>) = if is_packed(&head) {
+        let rest = file.read_to_end(&mut head);
         rest.map_err(|error| Failure::input(path, unreadable(&error)))?;
-        let bytes = unpacked(path, bytes);
-        let (head, rest) = bytes.split_at(bytes.len().min(header::LEN));
-        return start(path, bytes.len() as u64, head.to_vec(), Cursor::new(rest.to_vec()));
-    }
-    start(path, len, head, read)
-}
-
-/// The trace that begins with `head` and goes on with `read`.
-fn start(
-    path: &Path,
-    len: u64,
-    head: Vec<u8>,
-    read: impl Read + Send + 'static,
-) -> Result<Trace, Failure> {
+        let bytes = unpacked(path, head);
+        head = bytes[..bytes.len().min(header::LEN)].to_vec();
+        (bytes.len() as u64, Box::new(Cursor::new(bytes)))
+    } else {
+        (metadata.len(), Box::new(Cursor::new(head.clone()).chain(file)))
+    };
     let check = header::parse(&head);
     check.map_err(|error| Failure::input(path, foreign(&head, error)))?;
-    let open = Open::stream(Cursor::new(head).chain(read));
-    let open = open.map_err(|error| Failure::input(path, error))?;
-    Ok(Trace { len, open })
+    Ok(Bytes { len, read })
 }
 
 /// The bytes of the file, whose header is that of a trace that can be read. If its program was

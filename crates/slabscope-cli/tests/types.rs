@@ -311,6 +311,22 @@ fn a_symbolized_trace_needs_its_program_no_more() {
     let named = directory.path().join("named.trace");
     let before = read(&plain).types();
     slabscope(&["symbolize", "-o"]).args([&named, &plain]).assert().code(0).stdout("").stderr("");
+    let by_itself = directory.path().join("by_itself.trace");
+    fs::copy(&plain, &by_itself).unwrap();
+    let json =
+        slabscope(&["symbolize", "--json", "-o"]).args([&by_itself, &by_itself]).assert().code(0);
+    assert!(fs::read(&by_itself).unwrap() == fs::read(&named).unwrap());
+    let json: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).unwrap();
+    let module = &json["symbolize"]["modules"][0];
+    assert_eq!(module["names"], "debug_information", "{json}");
+    assert!(json["symbolize"]["stacks"].as_u64() > Some(CASES.len() as u64), "{json}");
+    // What has names already, or is cut off, leaves the file as it was.
+    slabscope(&["symbolize", "-o"]).args([&by_itself, &named]).assert().code(2);
+    let cut = directory.path().join("cut.trace");
+    let whole = fs::read(&plain).unwrap();
+    fs::write(&cut, &whole[..whole.len() - 10]).unwrap();
+    slabscope(&["symbolize", "-o"]).args([&by_itself, &cut]).assert().code(2);
+    assert!(fs::read(&by_itself).unwrap() == fs::read(&named).unwrap());
     fs::rename(&program, directory.path().join("moved")).unwrap();
     let without = read(&plain);
     assert!(found(&without).is_empty(), "the program was found elsewhere, so this shows nothing");

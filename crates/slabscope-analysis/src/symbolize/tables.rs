@@ -92,6 +92,11 @@ impl Tables {
         number
     }
 
+    /// How many stacks there are.
+    pub(super) fn stacks(&self) -> u64 {
+        self.stacks.len() as u64
+    }
+
     /// All batches.
     pub(super) fn finish(self) -> Vec<u8> {
         let mut out = Vec::new();

@@ -72,7 +72,9 @@ fn what_a_killed_program_dropped_is_counted() {
         let [allocs, frees] = published(&counts);
         finish(&path);
         let (in_file, kinds, by_ring) = closing(&path);
-        assert_eq!(kinds.iter().map(|kind| kind.2).sum::<u64>(), by_ring);
+        // A drop is counted by its kind and then by its ring: the kill may come in between, on each thread.
+        let by_kind = kinds.iter().map(|kind| kind.2).sum::<u64>();
+        assert!((by_ring..=by_ring + THREADS + 2).contains(&by_kind), "{by_kind} and {by_ring}");
         assert!(by_ring >= 1000, "{by_ring}");
         for (kind, done) in [(4, allocs), (5, frees)] {
             let (_, happened, lost) = kinds[kind];

@@ -165,7 +165,7 @@ pub mod thread {
 }
 
 /// A site as one word: `[log2 of the alignment, plus 1 : 8 | declared type : 16 | size : 40]`, 0 for none.
-/// The type is the number of a [`name`](super::name), 0 where none was declared.
+/// The type is the number of a [`name`], 0 where none was declared.
 pub mod site {
     const SIZE_BITS: u32 = 40;
     const ALIGN_SHIFT: u32 = 56;

@@ -29,10 +29,13 @@ std::thread_local! {
     static THREAD: Thread = const { Thread::new() };
 }
 
-/// Runs `f` on the calling thread's state.
+/// Runs `f` on the calling thread's state. `f` becomes part of the caller even where little is optimized:
+/// each frame of ours takes one of those that a call stack may have.
 #[inline(always)]
 pub(crate) fn with<R>(f: impl FnOnce(&Thread) -> R) -> R {
-    THREAD.with(f)
+    let thread = THREAD.with(core::ptr::from_ref);
+    // SAFETY: it has no destructor and is this thread's, so it is there while `f` runs.
+    f(unsafe { &*thread })
 }
 
 /// A thread's number in a trace, and which trace that is.

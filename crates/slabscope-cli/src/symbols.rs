@@ -20,7 +20,7 @@ pub(crate) struct SymbolArgs {
     debug_dir: Vec<PathBuf>,
     /// Look all names up anew, and keep none
     ///
-    /// Names that were found are kept by build id in $XDG_CACHE_HOME/slabscope,
+    /// Names once found are kept by build id in $XDG_CACHE_HOME/slabscope,
     /// or in ~/.cache/slabscope.
     #[arg(long, verbatim_doc_comment)]
     no_cache: bool,

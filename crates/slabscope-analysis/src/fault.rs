@@ -140,14 +140,14 @@ impl Faults {
     /// Takes in those that follow.
     pub(crate) fn append(&mut self, next: &Faults) {
         for ((count, first), (more, found)) in self.0.iter_mut().zip(&next.0) {
-            *count += more;
+            *count = count.saturating_add(*more);
             first.extend(found.iter().take(EXAMPLES - first.len().min(EXAMPLES)));
         }
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> u64 {
-        self.0.iter().map(|(count, _)| count).sum()
+        self.0.iter().fold(0, |sum, (count, _)| sum.saturating_add(*count))
     }
 
     /// The kinds there were.

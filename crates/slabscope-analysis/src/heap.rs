@@ -5,6 +5,7 @@
 //! reports a fault, and then goes on from what the newest event says.
 
 mod class;
+mod kept;
 mod page_map;
 mod pool;
 mod slots;
@@ -21,6 +22,7 @@ use slabscope_wire::size_class::{self, SizeClass};
 
 use crate::fault::FaultKind;
 pub(crate) use class::Class;
+pub(crate) use kept::KeptTag;
 pub(crate) use span::{Span, SpanKind};
 pub(crate) use span_table::{Slot, SpanView};
 pub(crate) use units::Units;
@@ -132,6 +134,11 @@ impl<T: Copy> Heap<T> {
     /// All spans, in no order.
     pub(crate) fn spans(&self) -> impl Iterator<Item = SpanView<'_, T>> {
         self.spans.iter()
+    }
+
+    /// All stacks: their ids and sizes in bytes, in no order.
+    pub(crate) fn stacks(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.stacks.iter().map(|(&id, &bytes)| (id, bytes))
     }
 
     /// All objects that lie in no slot, in no order.

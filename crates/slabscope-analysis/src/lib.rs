@@ -22,8 +22,10 @@ mod error;
 mod fault;
 mod frame;
 mod heap;
+mod index;
 mod moment;
 mod names;
+mod numbers;
 mod objects;
 mod profile;
 mod replay;
@@ -43,11 +45,12 @@ pub use analyze::analyze;
 pub use error::AnalyzeError;
 pub use fault::{Example, FaultKind, FaultRow};
 pub use frame::Frame;
+pub use index::{Identity, Index, IndexError, IndexOptions, SUFFIX, profile_and_index};
 pub use moment::Moment;
 pub use objects::{ObjectEvent, ObjectRow, SiteRow, each_object};
 pub use profile::{
     AGES, Ages, By, ClassLabel, ClassSpans, Lifetime, Pinned, Point, Profile, ProfileOptions,
-    STRETCHES, SiteLabel, Temporary, ThreadLabel, Totals, profile,
+    STRETCHES, SiteLabel, Temporary, ThreadLabel, Totals, profile, profile_without_names,
 };
 pub use report::{
     Amount, ClassRow, Completeness, CountRow, End, EventCount, Events, Extent, Objects, Origin,

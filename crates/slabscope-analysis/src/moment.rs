@@ -20,6 +20,11 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    /// Its start, and one moment on several clocks.
+    pub(crate) fn parts(&self) -> (Option<Time>, Option<ClockSnapshot>) {
+        (self.start, self.snapshot)
+    }
+
     /// Notes where a generation begins; the first one counts.
     pub(crate) fn sync(&mut self, time: Time, snapshot: Option<ClockSnapshot>) {
         self.start.get_or_insert(time);

@@ -7,6 +7,7 @@
 mod books;
 mod cell;
 mod census;
+mod delta;
 mod group;
 mod height;
 mod ledger;
@@ -46,8 +47,10 @@ use crate::window::{Part, Window};
 pub(crate) use books::{Books, Pair};
 pub(crate) use cell::Cell;
 pub(crate) use census::Census;
-use ledger::Ledger;
+pub(crate) use delta::{Delta, Keys};
+pub(crate) use ledger::Ledger;
 use survivors::Survivors;
+pub(crate) use tag::Tag;
 
 /// Which freed objects count as temporary: those their own thread freed soon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +164,10 @@ pub fn profile(
 }
 
 /// The same without the names of stacks, which may take long to find.
-pub(crate) fn profile_without_names(
+///
+/// # Errors
+/// When the trace has no such part.
+pub fn profile_without_names(
     trace: Open<'_>,
     options: &ProfileOptions,
     progress: &mut dyn FnMut(u64),
@@ -171,11 +177,11 @@ pub(crate) fn profile_without_names(
 }
 
 impl Profile {
-    fn new(replayed: Replayed<Ledger>, options: &ProfileOptions) -> Profile {
+    pub(crate) fn new(replayed: Replayed<Ledger>, options: &ProfileOptions) -> Profile {
         let (tracing, units, clock) = (replayed.tracing(), replayed.side.units(), replayed.clock);
         let (books, heap) = (replayed.lens.books, replayed.heap);
         let keys: Vec<_> = books.keys().collect();
-        let key = |tag: tag::Tag| keys.get(tag.cell()).copied();
+        let key = |tag: Tag| keys.get(tag.cell()).copied();
         let part = replayed.part;
         let at = |moment: Moment| clock.after_start(moment.since_start_ns).unwrap_or_default();
         let (from, to) = (at(part.from), at(part.to));
@@ -213,7 +219,8 @@ impl Profile {
         }
     }
 
-    fn find_names(&mut self, options: slabscope_symbols::Options) {
+    /// Looks for the names of stacks, and for types.
+    pub fn find_names(&mut self, options: slabscope_symbols::Options) {
         let mut names = Names::new(options);
         self.named = names.all(&self.sites);
         self.symbols = names.finish();

@@ -24,7 +24,8 @@ use crate::side_data::SideData;
 use crate::sites::{Numbered, Sites};
 use crate::threads::{Owner, Threads};
 use crate::window::{Limits, Window};
-use kinds::KINDS;
+pub(crate) use failure::read_error;
+pub(crate) use kinds::KINDS;
 pub(crate) use kinds::{event_name, is_alloc_or_free, is_of_object};
 pub(crate) use replayed::Replayed;
 pub(crate) use row::{ROW_MAX, RowEvent};
@@ -288,7 +289,7 @@ impl<L: Lens> Replay<L> {
     }
 
     /// The next event to look at more closely: one from this time on.
-    fn set_boundary(&mut self) {
+    pub(crate) fn set_boundary(&mut self) {
         let Some(limits) = self.limits else { return };
         self.boundary = match (self.has_begun, limits) {
             (false, Limits { from: Some(from), .. }) => from,

@@ -345,7 +345,7 @@ pub struct Stacks {
 }
 
 /// What is wrong with a batch of side data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SideProblem {
     /// The generation, from 1.
     pub generation: u64,
@@ -358,7 +358,7 @@ pub struct SideProblem {
 }
 
 /// Where and why reading ended before the end of the file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadError {
     /// Offset in the file, in bytes.
     pub offset: u64,

@@ -12,7 +12,7 @@ use crate::report::SideProblem;
 const PROBLEMS_MAX: usize = 20;
 
 /// The side data so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SideData {
     /// How the trace was made; the newest generation counts.
     pub(crate) build: BTreeMap<String, String>,
@@ -22,9 +22,9 @@ pub(crate) struct SideData {
     pub(crate) problems: Vec<SideProblem>,
     /// How much is wrong with the data.
     pub(crate) problem_count: u64,
-    info: Option<Info>,
+    pub(crate) info: Option<Info>,
     /// Whether any data are there that only our traces have.
-    is_ours: bool,
+    pub(crate) is_ours: bool,
 }
 
 impl SideData {

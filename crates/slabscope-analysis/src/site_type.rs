@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use slabscope_symbols::types::{Certainty, OwningType, short};
 
 /// The type that owns some memory.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SiteType {
     /// The type, as people write it.
     #[serde(rename = "type")]
@@ -17,7 +17,7 @@ pub struct SiteType {
 }
 
 /// How sure a type is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TypeCertainty {
     /// It fits what is known.

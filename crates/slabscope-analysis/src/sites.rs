@@ -15,7 +15,7 @@ use crate::site_type::SiteType;
 use crate::stacks::{StackId, Stacks};
 
 /// A place in the program that allocates, as much as the trace tells of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Site {
     /// Bytes asked for, where the trace tells.
     pub(crate) size: Option<u64>,
@@ -156,6 +156,17 @@ impl Sites {
         &self.stacks
     }
 
+    /// These sites and stacks; `None` when they cannot be. Their numbers in a generation are unknown.
+    pub(crate) fn kept(sites: &[Site], stacks: Stacks) -> Option<Sites> {
+        let mut kept = Sites { stacks, ..Sites::default() };
+        let rest = sites.strip_prefix(&[Site::default()])?;
+        rest.iter().for_each(|site| {
+            kept.intern(site.clone());
+        });
+        // Each is there once.
+        (kept.sites.len() == sites.len()).then_some(kept)
+    }
+
     fn clear(&mut self) {
         self.dense.clear();
         // Events without a site name number 0.
@@ -163,7 +174,7 @@ impl Sites {
         self.sparse.clear();
     }
 
-    fn add(&mut self, number: u64, site: Site) {
+    fn intern(&mut self, site: Site) -> SiteId {
         let next = SiteId(u32::try_from(self.sites.len()).unwrap_or(0));
         let stack = site.stack;
         let declared = site.type_of.as_ref().and_then(SiteType::if_declared);
@@ -175,6 +186,11 @@ impl Sites {
             let first = self.by_stack.entry((stack, declared)).or_insert(id);
             self.groups.push(if stack.is_none() { id } else { *first });
         }
+        id
+    }
+
+    fn add(&mut self, number: u64, site: Site) {
+        let id = self.intern(site);
         let known = Numbered { id, group: self.group(id) };
         match usize::try_from(number) {
             Ok(0) => {}

@@ -6,13 +6,16 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 use slabscope_trace::alloc_free::{GenerationData, ModuleEntry};
 use slabscope_trace::{Stack as TraceStack, Time};
 
 use crate::frame::Frame;
 
 /// A stack: the number of its innermost node, in the order they were met; 0 is no stack.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub(crate) struct StackId(u32);
 
 impl StackId {
@@ -26,11 +29,11 @@ impl StackId {
 }
 
 /// A place in the program, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct PlaceId(pub(crate) u32);
 
 /// A place in the program.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Place {
     /// An address to look up, and the module it is in.
     Address {
@@ -44,8 +47,8 @@ pub(crate) enum Place {
 }
 
 /// One level of a stack, and what is outside of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Node {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Node {
     outer: StackId,
     place: PlaceId,
 }
@@ -111,6 +114,33 @@ impl Stacks {
             stack = self.node(stack, place);
         }
         stack
+    }
+
+    /// These stacks, places and modules; `None` when they cannot be.
+    pub(crate) fn kept(
+        nodes: &[Node],
+        places: &[Place],
+        modules: Vec<ModuleEntry>,
+    ) -> Option<Stacks> {
+        let mut kept = Stacks { modules, ..Stacks::default() };
+        places.iter().for_each(|place| {
+            kept.places.number(place.clone());
+        });
+        for &node in nodes.get(1..)? {
+            // Outer levels come first, so that each walk ends.
+            let is_known = (node.outer.0 as usize) < kept.nodes.len();
+            if !is_known || node.place.0 as usize >= places.len() {
+                return None;
+            }
+            kept.node(node.outer, node.place);
+        }
+        let counts = (kept.nodes.len(), kept.places.all.len());
+        (counts == (nodes.len(), places.len())).then_some(kept)
+    }
+
+    /// All levels of all stacks, in the order of their numbers.
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
     /// The places of a stack, innermost first.

@@ -69,6 +69,16 @@ impl Default for Threads {
 const ANY_TIME: Time = Time(i64::MIN);
 
 impl Threads {
+    /// These threads, by index.
+    pub(crate) fn kept(threads: Vec<Thread>) -> Threads {
+        let mut by_id = HashMap::<i64, Vec<(Time, usize)>, RandomState>::default();
+        for (index, thread) in threads.iter().enumerate() {
+            by_id.entry(thread.id).or_default().push((thread.start.unwrap_or(ANY_TIME), index));
+        }
+        by_id.values_mut().for_each(|known| known.sort());
+        Threads { threads, by_id, ..Threads::default() }
+    }
+
     /// All of them, by index.
     pub(crate) fn all(&self) -> &[Thread] {
         &self.threads

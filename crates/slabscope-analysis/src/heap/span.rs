@@ -85,6 +85,17 @@ impl<T: Copy> Span<T> {
         Some(Span { start, pages, kind, is_tiny, slot_bytes, slot_count, slots })
     }
 
+    /// A kindclass that makes such a span.
+    pub(super) fn kindclass(&self) -> u64 {
+        match self.kind {
+            _ if self.is_tiny => TINY,
+            SpanKind::Small(class) => (class.index() as u64) << 2,
+            SpanKind::Large => 0,
+            SpanKind::Other => 1,
+            SpanKind::Unknown => u64::from(u8::MAX) << 2,
+        }
+    }
+
     /// The first page behind it.
     pub(crate) fn end(&self) -> u64 {
         self.start + self.pages

@@ -24,6 +24,16 @@ impl Units {
         (object > 0 && page > 0 && page % object == 0).then_some(Units { page, object })
     }
 
+    /// Sizes of pages and of the units of objects, in bytes.
+    pub(super) fn sizes(&self) -> [u64; 2] {
+        [self.page, self.object]
+    }
+
+    /// Units of these sizes; `None` as in [`Units::new`].
+    pub(super) fn of_sizes([page, object]: [u64; 2]) -> Option<Units> {
+        (object > 0 && page > 0 && page % object == 0).then_some(Units { page, object })
+    }
+
     /// Whether both are powers of two, as everybody's are.
     pub(crate) fn are_powers(&self) -> bool {
         self.page.is_power_of_two() && self.object.is_power_of_two()

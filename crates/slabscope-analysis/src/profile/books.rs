@@ -1,19 +1,22 @@
 //! The books of a part of a trace: all sums, as they are kept and as they are added up.
 //!
-//! Parts that follow each other can be put together: the books of the whole come out as if it had
-//! been replayed at once.
+//! Parts that follow each other can be put together, see [`super::delta`]: the books of the whole come
+//! out as if it had been replayed at once.
 
 use serde::{Deserialize, Serialize};
 use slabscope_trace::Time;
 
 use super::cell::{Cell, Key};
+use super::delta::Keys;
 use super::height::Height;
 use super::lifetimes::Lifetimes;
 use super::spans::SpanTally;
 use super::stacks::StackTally;
+use super::tag::Tag;
 use super::timeline::Timeline;
 use crate::fault::Faults;
-use crate::report::Amount;
+use crate::heap::Heap;
+use crate::report::{Amount, Extent, StackAmount};
 use crate::serde_time;
 use crate::threads::Owner;
 
@@ -45,10 +48,9 @@ pub(super) struct Early {
 }
 
 /// The sums of a part of a trace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Books {
     /// When the part began.
-    #[serde(with = "serde_time")]
     pub(super) begun: Time,
     pub(crate) cells: Vec<Cell>,
     /// By the number of the group's first site.
@@ -85,9 +87,36 @@ impl Default for Books {
 }
 
 impl Books {
+    /// Books as a part may begin with them anywhere, made of what the heap has: nothing has happened.
+    pub(crate) fn there(heap: &Heap<Tag>, cells: Vec<Cell>) -> Option<Books> {
+        let mut books = Books { cells, ..Books::default() };
+        let mut spans = Extent::default();
+        for view in heap.spans() {
+            spans.add(view.span.pages);
+            view.objects().try_for_each(|(_, tag)| books.exists(tag, view.span.slot_bytes))?;
+        }
+        heap.strays().try_for_each(|tag| books.exists(tag, 0))?;
+        books.spans = SpanTally::there(spans);
+        let mut stacks = StackAmount::default();
+        heap.stacks().for_each(|(_, bytes)| stacks.add(bytes));
+        books.stacks = StackTally::there(stacks);
+        Some(books)
+    }
+
+    fn exists(&mut self, tag: Tag, bytes: u64) -> Option<()> {
+        let cell = self.cells.get_mut(tag.cell())?;
+        cell.existed.add(bytes);
+        self.height.live.add(bytes);
+        let group = cell.group.0 as usize;
+        self.sites.resize(self.sites.len().max(group + 1), SiteTrack::default());
+        let live = &mut self.sites.get_mut(group)?.live_bytes;
+        *live = live.saturating_add(bytes);
+        Some(())
+    }
+
     /// Empty books of the part that begins at `time`: what there is stays, what happened is
     /// forgotten. Cells, sites and pairs keep their numbers.
-    pub(super) fn begin(&mut self, time: Time) {
+    pub(crate) fn begin(&mut self, time: Time) {
         for cell in &mut self.cells {
             *cell = cell.begun();
         }
@@ -108,49 +137,11 @@ impl Books {
         self.faults = Faults::default();
     }
 
-    /// Takes in the books of the part that follows this one, kept by the same numbers.
-    #[expect(dead_code, reason = "for the index beside a trace, to come")]
-    pub(crate) fn append(&mut self, next: &Books) {
-        let is_higher = next.height.peak.bytes > self.height.peak.bytes;
-        let (peaks, next_peaks) = (self.height.peaks, next.height.peaks);
-        let empty = |cell: &Cell| Cell::new(cell.key, cell.group, peaks);
-        self.cells.extend(next.cells.iter().skip(self.cells.len()).map(empty));
-        for (cell, more) in self.cells.iter_mut().zip(&next.cells) {
-            cell.append(more, peaks, next_peaks, is_higher);
-        }
-        self.height.append(&next.height);
-        self.append_tracks(next);
-        for early in &next.early {
-            match self.cells.get_mut(early.cell as usize).filter(|_| early.born >= self.begun) {
-                Some(cell) => cell.temporary.add(early.bytes),
-                None => self.early.push(*early),
-            }
-        }
-        match (&mut self.timeline, &next.timeline) {
-            (Some(line), Some(next)) => line.append(next),
-            (line @ None, next) => line.clone_from(next),
-            (Some(_), None) => {}
-        }
-        self.vanished.plus(next.vanished);
-        self.sharing = self.sharing.saturating_add(next.sharing);
-        self.spans.append(&next.spans);
-        self.stacks.append(&next.stacks);
-        self.faults.append(&next.faults);
-    }
-
-    fn append_tracks(&mut self, next: &Books) {
-        let len = self.sites.len().max(next.sites.len());
-        self.sites.resize(len, SiteTrack::default());
-        for (site, more) in self.sites.iter_mut().zip(&next.sites) {
-            site.live_bytes = more.live_bytes;
-            site.max_bytes = site.max_bytes.max(more.max_bytes);
-            site.lifetimes.append(&more.lifetimes);
-        }
-        let new = next.pairs.iter().skip(self.pairs.len());
-        self.pairs.extend(new.map(|pair| Pair { freed: Amount::default(), ..*pair }));
-        for (pair, more) in self.pairs.iter_mut().zip(&next.pairs) {
-            pair.freed.plus(more.freed);
-        }
+    /// What all numbers stand for; there are so many sites.
+    pub(crate) fn all_keys(&self, sites: usize) -> Keys {
+        let cells = self.cells.iter().map(|cell| (cell.key, cell.group)).collect();
+        let pairs = self.pairs.iter().map(|pair| (pair.allocated_by, pair.freed_by)).collect();
+        Keys { cells, pairs, sites }
     }
 
     /// The keys of all cells, by number.

@@ -86,15 +86,47 @@ impl Cell {
         Cell { existed: live, at_peak: live, ..Cell::new(self.key, self.group, 0) }
     }
 
-    /// Takes in what happened in the part that follows, after so many peaks in both.
-    pub(crate) fn append(&mut self, next: &Cell, peaks: u64, next_peaks: u64, is_higher: bool) {
-        let at_peak = if is_higher { next.at_peak(next_peaks) } else { self.at_peak(peaks) };
-        (self.at_peak, self.peak) = (at_peak, peaks);
+    /// Takes in what happened in the part that follows, after so many peaks; whether its own is higher
+    /// than those, it says.
+    pub(crate) fn append(&mut self, next: &CellDelta, peaks: u64, is_higher: bool) {
+        self.settle(peaks);
+        if is_higher {
+            (self.at_peak, self.peak) = (next.at_peak, peaks + 1);
+        }
+        self.existed.plus(next.existed);
         self.allocated.plus(next.allocated);
         self.freed.plus(next.freed);
         self.temporary.plus(next.temporary);
         self.vanished.plus(next.vanished);
     }
+
+    /// What happened since the part began with `carried` live; `None` if nothing did. There were so
+    /// many peaks.
+    pub(crate) fn delta(&self, number: u32, carried: Amount, peaks: u64) -> Option<CellDelta> {
+        let mut existed = self.existed;
+        existed.minus(carried);
+        let Cell { allocated, freed, temporary, vanished, .. } = *self;
+        let none = Amount::default();
+        let is_idle = [existed, allocated, freed, temporary, vanished] == [none; 5];
+        let at_peak = self.at_peak(peaks);
+        let delta = CellDelta { number, existed, allocated, freed, temporary, vanished, at_peak };
+        (!is_idle).then_some(delta)
+    }
+}
+
+/// What the objects of a cell did in a part of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CellDelta {
+    /// The cell's number.
+    pub(crate) number: u32,
+    /// Those that the trace says existed, and that were not known of before.
+    existed: Amount,
+    allocated: Amount,
+    freed: Amount,
+    temporary: Amount,
+    vanished: Amount,
+    /// Those live at the part's own peak.
+    at_peak: Amount,
 }
 
 #[cfg(test)]
@@ -127,10 +159,13 @@ mod tests {
         assert_eq!((second.existed.bytes, second.at_peak(0).bytes), (8, 8));
         second.settle(0);
         second.allocated.add(2);
+        let delta = second.delta(0, first.live(), 1).expect("something happened");
+        assert_eq!(first.begun().delta(0, first.live(), 0), None);
         for (is_higher, expected) in [(false, 8), (true, 10)] {
             let mut both = first;
-            both.append(&second, 1, 1, is_higher);
-            assert_eq!((both.at_peak(1).bytes, both.live().bytes), (expected, 10));
+            both.append(&delta, 1, is_higher);
+            let peaks = 1 + u64::from(is_higher);
+            assert_eq!((both.at_peak(peaks).bytes, both.live().bytes), (expected, 10));
         }
     }
 }

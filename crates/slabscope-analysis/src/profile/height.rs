@@ -65,10 +65,11 @@ impl Height {
         Height { live, peak: live, peak_at: time, ..Height::default() }
     }
 
-    /// Takes in what happened in the part that follows.
+    /// Takes in what happened in the part that follows; if its peak is higher, there is one more.
     pub(super) fn append(&mut self, next: &Height) {
         if next.peak.bytes > self.peak.bytes {
             (self.peak, self.peak_at) = (next.peak, next.peak_at);
+            self.peaks += 1;
         }
         (self.live, self.is_rising) = (next.live, false);
     }

@@ -47,6 +47,18 @@ impl Ledger {
         }
     }
 
+    /// Goes on with these books, where each thread has had so many events.
+    pub(crate) fn resumed(rule: Temporary, books: Books, events: Vec<u32>) -> Ledger {
+        let cells = Numbers::known(books.keys());
+        let pairs = books.pairs.iter().map(|pair| (pair.allocated_by, pair.freed_by));
+        Ledger { cells, pairs: Numbers::known(pairs), books, events, ..Ledger::new(rule) }
+    }
+
+    /// How many objects each thread has allocated or freed.
+    pub(crate) fn thread_events(&self) -> &[u32] {
+        &self.events
+    }
+
     #[inline]
     fn site(&mut self, number: u32) -> &mut SiteTrack {
         let index = number as usize;

@@ -43,13 +43,13 @@ impl Lifetimes {
 
     /// Adds others.
     pub(crate) fn append(&mut self, other: &Lifetimes) {
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         let len = self.by_bits.len().max(other.by_bits.len());
         self.by_bits.resize(len, 0);
         for (count, more) in self.by_bits.iter_mut().zip(&other.by_bits) {
-            *count += more;
+            *count = count.saturating_add(*more);
         }
     }
 
@@ -68,7 +68,7 @@ impl Lifetimes {
     fn bound(&self, count: u64) -> u64 {
         let mut seen = 0;
         for (bits, &n) in self.by_bits.iter().enumerate() {
-            seen += n;
+            seen = u64::saturating_add(seen, n);
             if seen >= count {
                 let bound = 1_u64.checked_shl(bits as u32).map_or(u64::MAX, |power| power - 1);
                 return bound.min(self.max_ns);

@@ -22,6 +22,11 @@ impl<K: Copy + Eq + Hash> Default for Numbers<K> {
 }
 
 impl<K: Copy + Eq + Hash> Numbers<K> {
+    /// The numbers of these keys, which they have by their order.
+    pub(super) fn known(keys: impl Iterator<Item = K>) -> Numbers<K> {
+        Numbers { all: keys.zip(0..).collect(), ..Numbers::default() }
+    }
+
     /// The number of `key`; if it has none, that is `next`, which is for the caller to see. `hint` is
     /// any number that most keys differ in.
     #[inline]

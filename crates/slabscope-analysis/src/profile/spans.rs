@@ -41,6 +41,11 @@ impl SpanTally {
         }
     }
 
+    /// As if these spans had been there before.
+    pub(super) fn there(live: Extent) -> SpanTally {
+        SpanTally { live, ..SpanTally::default() }
+    }
+
     /// Spans there are existed before, and nothing has happened.
     pub(super) fn begin(&mut self, time: Time) {
         let live = self.live;
@@ -53,6 +58,11 @@ impl SpanTally {
         if next.peak.pages > self.peak.pages {
             (self.peak, self.peak_at) = (next.peak, next.peak_at);
         }
+        // What it began with is known already.
+        self.existed.plus(Extent {
+            spans: next.existed.spans.saturating_sub(self.live.spans),
+            pages: next.existed.pages.saturating_sub(self.live.pages),
+        });
         self.allocated.plus(next.allocated);
         self.freed.plus(next.freed);
         self.vanished.plus(next.vanished);

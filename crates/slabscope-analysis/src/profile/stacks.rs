@@ -5,7 +5,7 @@ use slabscope_trace::Time;
 
 use crate::heap::{In, Out};
 use crate::moment::Moment;
-use crate::report::Stacks;
+use crate::report::{StackAmount, Stacks};
 use crate::serde_time;
 
 /// What was counted of stacks.
@@ -37,6 +37,11 @@ impl StackTally {
         }
     }
 
+    /// As if these stacks had been there before.
+    pub(super) fn there(live: StackAmount) -> StackTally {
+        StackTally { counted: Stacks { live, ..Stacks::default() }, ..StackTally::default() }
+    }
+
     /// Stacks there are existed before, and nothing has happened.
     pub(super) fn begin(&mut self, time: Time) {
         let live = self.counted.live;
@@ -49,6 +54,12 @@ impl StackTally {
         if next.counted.peak.bytes > self.counted.peak.bytes {
             (self.counted.peak, self.peak_at) = (next.counted.peak, next.peak_at);
         }
+        // What it began with is known already.
+        let (live, existed) = (self.counted.live, next.counted.existed);
+        self.counted.existed.plus(StackAmount {
+            stacks: existed.stacks.saturating_sub(live.stacks),
+            bytes: existed.bytes.saturating_sub(live.bytes),
+        });
         self.counted.allocated.plus(next.counted.allocated);
         self.counted.freed.plus(next.counted.freed);
         self.counted.live = next.counted.live;

@@ -4,6 +4,9 @@ use std::num::NonZeroU32;
 
 use slabscope_trace::Time;
 
+use crate::heap::KeptTag;
+use crate::numbers::{Reading, write, write_near};
+
 /// What is known of an object while it lives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tag {
@@ -17,6 +20,23 @@ pub(crate) struct Tag {
 
 /// There is one for each live slot of the traced heap, and free ones beside it.
 const _: () = assert!(size_of::<Option<Tag>>() == 16);
+
+impl KeptTag for Tag {
+    const FIRST: Tag = Tag { cell: NonZeroU32::MIN, events: 0, born: Time(0) };
+
+    fn write(self, last: Tag, out: &mut Vec<u8>) {
+        write(u64::from(self.cell.get()), out);
+        write_near(i64::from(self.events), i64::from(last.events), out);
+        // Objects that were there before the trace have a time far from all others.
+        write_near(self.born.0, last.born.0, out);
+    }
+
+    fn read(last: Tag, from: &mut Reading<'_>) -> Option<Tag> {
+        let cell = NonZeroU32::new(u32::try_from(from.number()?).ok()?)?;
+        let events = u32::try_from(from.near(i64::from(last.events))?).ok()?;
+        Some(Tag { cell, events, born: Time(from.near(last.born.0)?) })
+    }
+}
 
 impl Tag {
     /// Before any trace.

@@ -80,7 +80,10 @@ impl Timeline {
     }
 
     /// Takes in what follows.
-    pub(crate) fn append(&mut self, next: &Timeline) {
+    pub(crate) fn append(&mut self, next: &Timeline) -> Option<()> {
+        if !(self.is_possible() && next.is_possible()) {
+            return None;
+        }
         let mut next = next.clone();
         while self.doublings < next.doublings {
             self.double();
@@ -103,6 +106,13 @@ impl Timeline {
             }
         }
         self.set_end();
+        Some(())
+    }
+
+    /// Whether it can have come about: what was kept beside a trace may say anything.
+    fn is_possible(&self) -> bool {
+        let is_place = self.first.unsigned_abs() < 1 << 64;
+        is_place && self.doublings < 64 && (1..=POINTS_MAX + 1).contains(&self.points.len())
     }
 
     #[cold]
@@ -230,7 +240,7 @@ mod tests {
             let carried = live(times[cut - 1] as u64 % 101);
             let mut second = first.begun(Time(times[cut]), carried);
             times[cut..].iter().for_each(|&time| second.set(Time(time), live(time as u64 % 101)));
-            first.append(&second);
+            first.append(&second).unwrap();
             assert_eq!(first, whole, "{cut}");
         }
     }

@@ -4,7 +4,7 @@ use slabscope_trace::{Error, ErrorKind};
 
 use crate::report::ReadError;
 
-pub(super) fn read_error(error: Error) -> ReadError {
+pub(crate) fn read_error(error: Error) -> ReadError {
     ReadError {
         offset: error.offset,
         generation: error.generation,

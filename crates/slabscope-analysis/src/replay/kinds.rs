@@ -6,7 +6,7 @@ use slabscope_wire::event::{self, id};
 use crate::report::EventCount;
 
 /// How many kinds of events there are of the heap.
-pub(super) const KINDS: usize = (id::GOROUTINE_STACK_FREE - id::SPAN) as usize + 1;
+pub(crate) const KINDS: usize = (id::GOROUTINE_STACK_FREE - id::SPAN) as usize + 1;
 
 /// The counts with the names of what they count.
 pub(super) fn named(counts: [u64; KINDS]) -> Vec<EventCount> {

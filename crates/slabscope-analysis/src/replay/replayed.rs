@@ -42,11 +42,23 @@ impl<L: Lens> Replay<L> {
         format: u8,
         error: Option<Error>,
     ) -> Result<Replayed<L>, AnalyzeError> {
+        if let (Some(error), false) = (error, self.has_begun) {
+            return Err(AnalyzeError::Trace(error));
+        }
+        self.finish_as(format, error.map(read_error))
+    }
+
+    /// The same for an error that was told already.
+    pub(crate) fn finish_as(
+        self,
+        format: u8,
+        error: Option<ReadError>,
+    ) -> Result<Replayed<L>, AnalyzeError> {
         let start = self.clock.start();
         let end = self.last.map_or(start, |last| self.clock.moment(last));
         let limits = self.limits.unwrap_or(Limits { from: None, to: None });
         if !self.has_begun && limits.from.is_some() {
-            return Err(error.map_or(AnalyzeError::BehindEnd { end }, AnalyzeError::Trace));
+            return Err(AnalyzeError::BehindEnd { end });
         }
         let part = Part {
             from: limits.from.map_or(start, |from| self.clock.moment(from)),
@@ -78,7 +90,7 @@ impl<L: Lens> Replay<L> {
             part,
             completeness,
             format,
-            error: error.map(read_error),
+            error,
         })
     }
 }

@@ -36,6 +36,13 @@ pub struct Identity {
     pub hash: u64,
 }
 
+impl Identity {
+    /// Of a file that is so long, was changed then, and whose beginning and end are these.
+    pub fn new(len: u64, modified_ns: i64, ends: &[u8]) -> Identity {
+        Identity { len, modified_ns, hash: twox_hash::XxHash3_64::oneshot(ends) }
+    }
+}
+
 /// Why an index is of no use.
 #[derive(Debug)]
 #[non_exhaustive]

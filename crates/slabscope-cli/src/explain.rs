@@ -4,18 +4,17 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
 use serde::{Serialize, Serializer};
-use slabscope_analysis::{Diff, Profile, ProfileOptions, profile};
+use slabscope_analysis::{Diff, Profile, ProfileOptions};
 
 use crate::args::{DiffArgs, Explain, OutputArgs, SpansArgs, TemporaryArgs, TraceArgs};
 use crate::cut_off;
 use crate::exit_code::Outcome;
 use crate::failure::{self, Failure};
-use crate::progress::Progress;
 use crate::symbols::SymbolArgs;
 use crate::text::explain::{self as text, Page};
 use crate::text::report::Rows;
-use crate::window::{self, WindowArgs};
-use crate::{export, flamegraph, json, manual, open, symbols};
+use crate::window::WindowArgs;
+use crate::{export, flamegraph, index, json, manual, symbols};
 
 pub(crate) fn run(command: &Explain) -> Result<Outcome, Failure> {
     match command {
@@ -42,11 +41,14 @@ pub(crate) fn options(window: WindowArgs, symbols: &SymbolArgs) -> Result<Profil
 }
 
 /// The profile of the file.
-pub(crate) fn make(path: &Path, options: &ProfileOptions) -> Result<Profile, Failure> {
-    let open::Trace { len, open } = open::trace(path)?;
-    let progress = Progress::new(len);
-    profile(open, options, &mut |read| progress.at(read))
-        .map_err(|error| Failure::input(path, format!("{error}. {}", window::advice(&error))))
+pub(crate) fn make(
+    path: &Path,
+    options: &ProfileOptions,
+    window: WindowArgs,
+) -> Result<Profile, Failure> {
+    let mut profile = index::profile(path, options, window.may_index())?;
+    profile.find_names(options.symbols.clone());
+    Ok(profile)
 }
 
 /// Says what the user should know of the trace beside the answer.
@@ -102,7 +104,7 @@ fn answer<V: Serialize>(
     view: fn(&Profile) -> V,
     write: impl Fn(&V, &Page<'_>, &mut dyn Write) -> std::io::Result<()>,
 ) -> Result<Outcome, Failure> {
-    let profile = make(&args.file, options)?;
+    let profile = make(&args.file, options, args.window)?;
     let view = view(&profile);
     let mut out = BufWriter::new(stdout().lock());
     if args.output.json {
@@ -116,7 +118,7 @@ fn answer<V: Serialize>(
 
 fn diff(args: &DiffArgs) -> Result<Outcome, Failure> {
     let options = options(args.window, &args.symbols)?;
-    let [before, after] = [&args.before, &args.after].map(|path| make(path, &options));
+    let [before, after] = [&args.before, &args.after].map(|path| make(path, &options, args.window));
     let (before, after) = (before?, after?);
     let diff = Diff::new(&before, &after);
     let mut out = BufWriter::new(stdout().lock());

@@ -18,6 +18,7 @@ use crate::exit_code::Outcome;
 use crate::explain;
 use crate::failure::Failure;
 use crate::output;
+use crate::window::WindowArgs;
 
 /// A form.
 trait Export: Sync {
@@ -45,13 +46,14 @@ pub(crate) fn names() -> PossibleValuesParser {
 struct Source<'a> {
     path: &'a Path,
     options: ProfileOptions,
+    window: WindowArgs,
     weight: Weight,
 }
 
 impl Source<'_> {
     /// The profile of the trace, and how making it ended.
     fn profile(&self) -> Result<(Profile, Outcome), Failure> {
-        let profile = explain::make(self.path, &self.options)?;
+        let profile = explain::make(self.path, &self.options, self.window)?;
         let outcome = explain::say_trouble(self.path, &profile);
         Ok((profile, outcome))
     }
@@ -64,7 +66,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
         output::refuse_terminal(args.out.as_deref())?;
     }
     let options = explain::options(args.window, &args.symbols)?;
-    let source = Source { path: &args.file, options, weight: args.weight };
+    let source = Source { path: &args.file, options, window: args.window, weight: args.weight };
     let mut outcome = Outcome::Fine;
     output::write(args.out.as_deref(), |out| {
         outcome = form.write(&source, out)?;

@@ -13,20 +13,21 @@ use crate::output;
 use crate::text::escape;
 
 pub(crate) fn run(args: &FlamegraphArgs) -> Result<Outcome, Failure> {
-    let profile = explain::make(&args.file, &explain::options(args.window, &args.symbols)?)?;
+    let options = explain::options(args.window, &args.symbols)?;
+    let profile = explain::make(&args.file, &options, args.window)?;
     let lines = collapsed::lines(&profile, args.weight);
     if lines.is_empty() {
         let advice = "there is nothing of that weight in it. Choose another --weight.";
         return Err(Failure::input(&args.file, advice));
     }
-    let mut options = options(&args.file, args.weight);
-    let mut picture = Vec::new();
-    flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut picture)?;
-    output::write(args.out.as_deref(), |out| Ok(out.write_all(&picture)?))?;
+    let mut picture_options = picture(&args.file, args.weight);
+    let mut svg = Vec::new();
+    flamegraph::from_lines(&mut picture_options, lines.iter().map(String::as_str), &mut svg)?;
+    output::write(args.out.as_deref(), |out| Ok(out.write_all(&svg)?))?;
     Ok(explain::say_trouble(&args.file, &profile))
 }
 
-fn options(path: &Path, weight: Weight) -> Options<'static> {
+fn picture(path: &Path, weight: Weight) -> Options<'static> {
     let mut options = Options::default();
     let (what, unit) = match weight {
         Weight::Bytes => ("bytes allocated", "bytes"),

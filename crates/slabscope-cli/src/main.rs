@@ -9,6 +9,7 @@ mod explain;
 mod export;
 mod failure;
 mod flamegraph;
+mod index;
 mod json;
 mod live;
 mod manual;

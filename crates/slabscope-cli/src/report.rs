@@ -4,16 +4,16 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
 use serde::Serialize;
-use slabscope_analysis::{Report, analyze};
+use slabscope_analysis::Report;
 
 use crate::args::ReportArgs;
 use crate::cut_off::Trouble;
 use crate::exit_code::Outcome;
 use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::symbols::SymbolArgs;
 use crate::text::report::Rows;
-use crate::window::{self, WindowArgs};
-use crate::{json, open, text};
+use crate::window::WindowArgs;
+use crate::{explain, index, json, text};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
     let report = replay(&args.file, args.window)?;
@@ -41,9 +41,6 @@ struct Named<'a> {
 
 /// The report of the file.
 pub(crate) fn replay(path: &Path, window: WindowArgs) -> Result<Report, Failure> {
-    let window = window.window().map_err(Failure::Input)?;
-    let open::Trace { len, open } = open::trace(path)?;
-    let progress = Progress::new(len);
-    analyze(open, window, &mut |read| progress.at(read))
-        .map_err(|error| Failure::input(path, format!("{error}. {}", window::advice(&error))))
+    let options = explain::options(window, &SymbolArgs::default())?;
+    Ok(index::profile(path, &options, window.may_index())?.report())
 }

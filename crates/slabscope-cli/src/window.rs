@@ -21,9 +21,20 @@ pub(crate) struct WindowArgs {
     /// at that moment.
     #[arg(long, value_name = "TIME", value_parser = bound, verbatim_doc_comment)]
     to: Option<Bound>,
+    /// Neither use nor make an index beside the trace
+    ///
+    /// The first command that reads all of a large trace leaves one there,
+    /// FILE.slabscope-index, and the next ones answer at once.
+    #[arg(long, verbatim_doc_comment, help_heading = "Index")]
+    no_index: bool,
 }
 
 impl WindowArgs {
+    /// Whether an index beside the trace may be used or made.
+    pub(crate) fn may_index(self) -> bool {
+        !self.no_index
+    }
+
     /// The part; an error when it can have nothing in it.
     pub(crate) fn window(self) -> Result<Window, String> {
         let is_empty = match (self.from, self.to) {
@@ -130,6 +141,7 @@ mod tests {
         let args = |from, to| WindowArgs {
             from: Some(Bound::SinceStart(from)),
             to: Some(Bound::SinceStart(to)),
+            no_index: false,
         };
         assert!(args(5, 5).window().is_err());
         assert!(args(5, 6).window().is_ok());

@@ -1,5 +1,9 @@
 //! The heap as bytes, for what is kept beside a trace: spans by address, and what lies in them.
 
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
 use super::slots::DENSE_MAX;
 use super::{Heap, STACK_ORDER_MAX, Span, Units};
 use crate::numbers::{Reading, write};
@@ -41,13 +45,13 @@ impl<T: KeptTag> Heap<T> {
             end = span.end();
         }
         write(self.strays.len() as u64, &mut out);
-        for (&id, &tag) in &self.strays {
+        for (id, tag) in sorted(&self.strays) {
             write(id, &mut out);
             tag.write(last, &mut out);
             last = tag;
         }
         write(self.stacks.len() as u64, &mut out);
-        for (&id, &bytes) in &self.stacks {
+        for (id, bytes) in sorted(&self.stacks) {
             write(id, &mut out);
             write(bytes, &mut out);
         }
@@ -88,6 +92,13 @@ impl<T: KeptTag> Heap<T> {
         }
         from.is_done().then_some(heap)
     }
+}
+
+/// In the order of their ids: the same heap is the same bytes.
+fn sorted<T: Copy>(by_id: &HashMap<u64, T, RandomState>) -> Vec<(u64, T)> {
+    let mut sorted: Vec<_> = by_id.iter().map(|(&id, &value)| (id, value)).collect();
+    sorted.sort_unstable_by_key(|&(id, _)| id);
+    sorted
 }
 
 /// A record of a span and an object takes a few bytes and makes room for so many objects at most, as

@@ -121,9 +121,9 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
 
     /// The last segment that begins before this time and where a replay can begin.
     fn before(&self, time: Time) -> usize {
-        let segments = self.index.root.segments.iter().enumerate().skip(1);
-        let before = segments.filter(|(_, segment)| segment.at.last < time.0);
-        before.filter(|(_, segment)| segment.stand.is_some()).last().map_or(0, |(number, _)| number)
+        let segments = self.index.root.segments.iter().enumerate().skip(1).rev();
+        let mut before = segments.filter(|(_, segment)| segment.at.last < time.0);
+        before.find(|(_, segment)| segment.stand.is_some()).map_or(0, |(number, _)| number)
     }
 
     /// Where the segments behind this one begin, up to the last.

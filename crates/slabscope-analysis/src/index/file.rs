@@ -163,16 +163,3 @@ fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, IndexError> {
         _ => Err(IndexError::Damaged),
     }
 }
-
-#[cfg(test)]
-pub(super) fn reseal(bytes: &mut [u8], at: usize, byte: u8) {
-    // For tests: a change that checksums do not show, in the root.
-    let word = |bytes: &[u8], n: usize| {
-        let at = 12 + 8 * n;
-        u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize
-    };
-    let (start, len) = (word(bytes, 0), word(bytes, 1));
-    bytes[start + at % len] = byte;
-    let hash = XxHash3_64::oneshot(&bytes[start..start + len]);
-    bytes[28..36].copy_from_slice(&hash.to_le_bytes());
-}

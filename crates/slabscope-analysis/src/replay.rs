@@ -120,11 +120,11 @@ pub(crate) struct Replay<L: Lens> {
     pub(crate) clock: Clock,
     pub(crate) threads: Threads,
     /// The thread of the next events.
-    thread: ThreadId,
+    pub(crate) thread: ThreadId,
     /// Who that is, once it was looked up; `None` where it depends on the time.
-    owner: Option<Owner>,
+    pub(crate) owner: Option<Owner>,
     /// Empty between runs.
-    row: Vec<RowEvent>,
+    pub(crate) row: Vec<RowEvent>,
     pub(crate) sites: Sites,
     pub(crate) side: SideData,
     pub(crate) counts: [u64; KINDS],

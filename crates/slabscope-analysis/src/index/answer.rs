@@ -39,6 +39,9 @@ impl<F: Read + Seek> Index<F> {
             return Err(IndexError::Missing);
         }
         let tables: Tables = self.value(self.root.tables)?;
+        if !tables.is_sound() {
+            return Err(IndexError::Damaged);
+        }
         let end: Standing = self.value(self.root.end.standing)?;
         let window = options.window;
         let Some(limits) = Limits::new(window, &end.clock()) else {

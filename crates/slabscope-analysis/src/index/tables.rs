@@ -45,6 +45,13 @@ impl Tables {
         }
     }
 
+    /// Whether each cell is of a site that is there.
+    pub(super) fn is_sound(&self) -> bool {
+        let sites = self.sites.len();
+        self.keys.sites == sites
+            && self.keys.cells.iter().all(|(_, group)| (group.0 as usize) < sites)
+    }
+
     /// The first of the sites and stacks, as many as `met` says; `None` when they cannot be.
     pub(super) fn sites(&self, met: &[usize; 6]) -> Option<Sites> {
         let [sites, nodes, places, modules, ..] = *met;

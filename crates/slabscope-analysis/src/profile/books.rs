@@ -89,7 +89,10 @@ impl Default for Books {
 impl Books {
     /// Books as a part may begin with them anywhere, made of what the heap has: nothing has happened.
     pub(crate) fn there(heap: &Heap<Tag>, cells: Vec<Cell>) -> Option<Books> {
-        let mut books = Books { cells, ..Books::default() };
+        // The group of each cell has a track.
+        let tracks = cells.iter().map(|cell| cell.group.0 as usize + 1).max().unwrap_or(0);
+        let sites = vec![SiteTrack::default(); tracks];
+        let mut books = Books { cells, sites, ..Books::default() };
         let mut spans = Extent::default();
         for view in heap.spans() {
             spans.add(view.span.pages);

@@ -46,8 +46,9 @@ impl Delta {
         let carried =
             |number: usize| before.cells.get(number).map_or(Amount::default(), Cell::live);
         let cells = (0_u32..).zip(&part.cells);
-        let cells = cells
-            .filter_map(|(number, cell)| cell.delta(number, carried(number as usize), part.height.peaks));
+        let cells = cells.filter_map(|(number, cell)| {
+            cell.delta(number, carried(number as usize), part.height.peaks)
+        });
         let known =
             |number: u32| before.sites.get(number as usize).map_or(0, |site| site.live_bytes);
         let sites = (0_u32..).zip(&part.sites).filter(|(number, site)| {
@@ -115,8 +116,12 @@ impl Books {
     /// Makes the first so many cells known.
     pub(crate) fn meet_cells(&mut self, count: usize, keys: &Keys) -> Option<()> {
         let peaks = self.height.peaks;
-        let new = keys.cells.get(..count)?.iter().skip(self.cells.len());
-        self.cells.extend(new.map(|&(key, group)| Cell::new(key, group, peaks)));
+        for &(key, group) in keys.cells.get(..count)?.iter().skip(self.cells.len()) {
+            self.cells.push(Cell::new(key, group, peaks));
+            // The group of each has a track.
+            let tracks = self.sites.len().max(group.0 as usize + 1);
+            self.sites.resize(tracks, SiteTrack::default());
+        }
         Some(())
     }
 

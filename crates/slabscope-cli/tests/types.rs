@@ -202,8 +202,9 @@ fn read(trace: &Path) -> Profile {
     profile(Open::bytes(&bytes).unwrap(), &ProfileOptions::default(), &mut |_| {}).unwrap()
 }
 
-/// How many objects of each type a function allocated, with how sure that is.
-type Owners = BTreeMap<String, (u64, Option<TypeCertainty>)>;
+/// How many objects of each type a function allocated, with how sure that is. No `BTreeMap`, since the
+/// compiler may take its functions for those of one of [`CASES`] with nodes of the same size.
+type Owners = HashMap<String, (u64, Option<TypeCertainty>)>;
 
 /// By function of [`CASES`].
 fn found(profile: &Profile) -> BTreeMap<&'static str, Owners> {

@@ -5,6 +5,8 @@
 //! thread by time, which puts its events in its own order though it moved between CPUs; and encodes
 //! them. It waits for nobody and takes no lock, so whoever waits for it waits for a disk at most.
 
+mod buffers;
+
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 
@@ -12,7 +14,7 @@ use crate::clock::{Anchor, Anchors};
 use crate::counts::KINDS;
 use crate::generation::Generation;
 use crate::live::{Progress, RingPlace};
-use crate::mapped::{Mapped, Zeroed};
+use crate::mapped::Mapped;
 use crate::modules::Watch;
 use crate::output::Tally;
 use crate::ring::CAPACITY;
@@ -22,6 +24,9 @@ use slabscope_os::file::Errno;
 use slabscope_os::{futex, say};
 use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::live::word::{self, Word};
+
+pub(crate) use self::buffers::Buffers;
+use self::buffers::Place;
 
 /// The pause between rounds when nobody is pressed, and little happens.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -38,22 +43,6 @@ const REST: Duration = Duration::from_micros(50);
 
 /// Nanoseconds between two reports of the heap's size.
 const LIVE_EVERY_NS: u64 = 10_000_000;
-
-/// How far a ring is read.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    /// Words taken so far.
-    taken: u64,
-    /// Words taken once this round is over.
-    next: u64,
-    /// Events taken so far.
-    records: u64,
-    /// The thread of the last event.
-    thread: u32,
-}
-
-// SAFETY: made of numbers, for which zero is valid.
-unsafe impl Zeroed for Place {}
 
 struct Drainer<'a> {
     session: &'a Session,
@@ -77,11 +66,11 @@ struct Drainer<'a> {
 
 /// Drains `session` until it is told to end.
 pub(crate) fn run(session: &Session) {
-    let Some(mut drainer) = Drainer::new(session) else {
-        say::line(&["no memory for the trace's buffers; the program goes on without a trace"]);
-        session.set_failed();
-        return give_up(session);
+    // They are there for the first who asks, and nobody else does.
+    let Some(buffers) = session.buffers.try_lock().and_then(|mut buffers| buffers.take()) else {
+        return;
     };
+    let mut drainer = Drainer::new(session, buffers);
     loop {
         // Looked at before the round, so that the last round sees all that was pushed before.
         let ending = session.ending();
@@ -98,27 +87,18 @@ pub(crate) fn run(session: &Session) {
     }
 }
 
-/// Without buffers nothing can be written: wait for the end.
-fn give_up(session: &Session) {
-    while session.ending().is_none() {
-        session.signal().round_made();
-        session.signal().pause(PAUSE);
-    }
-}
-
 impl<'a> Drainer<'a> {
-    fn new(session: &'a Session) -> Option<Self> {
-        let rings = session.rings();
+    fn new(session: &'a Session, buffers: Buffers) -> Self {
         // Events may have come before this thread did.
         let [anchor, second] = session.begun();
         let mut anchors = Anchors::new(anchor);
         anchors.cover(second.ticks, second);
-        Some(Drainer {
+        Drainer {
             session,
-            generation: Generation::first(session, anchor.nanos)?,
+            generation: Generation::first(session, anchor.nanos, buffers.generation),
             anchors,
-            places: Mapped::new(rings.count())?,
-            runs: Runs::new(rings.count())?,
+            places: buffers.places,
+            runs: buffers.runs,
             horizon: anchor.ticks,
             live: u64::MAX,
             live_ns: 0,
@@ -127,7 +107,7 @@ impl<'a> Drainer<'a> {
             taken: Tally::default(),
             failed: false,
             torn: false,
-        })
+        }
     }
 
     /// Takes everything that happened before now; whether that was anything. In the `last` round

@@ -14,7 +14,7 @@ mod sites;
 use core::sync::atomic::Ordering;
 
 use slabscope_os::clock;
-use slabscope_os::file::Errno;
+use slabscope_os::file::{Errno, File};
 use slabscope_wire::alloc_free::{EndReason, OBJECT_ALIGN, PAGE_SIZE, STACK_ALIGN, data};
 use slabscope_wire::batch::{BatchHeader, BatchKind, NO_THREAD, PAYLOAD_MAX};
 use slabscope_wire::buffer::Buffer;
@@ -24,8 +24,10 @@ use slabscope_wire::size_class::SizeClass;
 
 use crate::counts::KINDS;
 use crate::encode::{Batch, DataBatch};
+use crate::live::Live;
 use crate::mapped::Mapped;
 use crate::output::{Output, Tally};
+use crate::policy::Policy;
 use crate::session::Session;
 use sites::Sites;
 
@@ -43,6 +45,27 @@ const CLOSING_MAX: usize = 2048;
 
 const GO_RUNNING: u64 = 2;
 const PROC_RUNNING: u64 = 1;
+
+/// All memory that generations are written with.
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    out: Output,
+    batch: Batch,
+    scratch: Mapped<u8>,
+    sites: Sites,
+}
+
+impl Buffers {
+    /// For a trace into `file`; `None` when there is no memory.
+    pub(crate) fn new(file: File, live: &Live, has_stacks: bool, policy: &Policy) -> Option<Self> {
+        Some(Buffers {
+            out: Output::new(file, live.chunk()?, live.written()?, policy)?,
+            batch: Batch::new()?,
+            scratch: Mapped::new(PAYLOAD_MAX)?,
+            sites: Sites::new(has_stacks)?,
+        })
+    }
+}
 
 /// Writes the current generation.
 #[derive(Debug)]
@@ -68,18 +91,18 @@ pub(crate) struct Generation<'a> {
 
 impl<'a> Generation<'a> {
     /// The first generation of a trace, in a file that has nothing yet.
-    pub(crate) fn first(session: &'a Session, start_ns: u64) -> Option<Self> {
-        let live = session.live();
+    pub(crate) fn first(session: &'a Session, start_ns: u64, buffers: Buffers) -> Self {
+        let Buffers { out, batch, scratch, sites } = buffers;
         let mut generation = Generation {
             session,
-            out: Output::new(session.file(), live.chunk()?, live.written()?, session.policy())?,
-            batch: Batch::new()?,
+            out,
+            batch,
             number: 0,
             start_ns,
             start_at: 0,
             earlier: (0, start_ns, 0),
-            scratch: Mapped::new(PAYLOAD_MAX)?,
-            sites: Sites::new(session.stacks().is_some())?,
+            scratch,
+            sites,
             modules_changed: false,
             control: slabscope_os::thread::id(),
             control_known: false,
@@ -87,7 +110,7 @@ impl<'a> Generation<'a> {
         };
         generation.out.bytes(&header::BYTES);
         generation.begin(start_ns);
-        Some(generation)
+        generation
     }
 
     /// When it began, in nanoseconds.

@@ -9,6 +9,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use slabscope_os::file::{Errno, File};
+use slabscope_os::lock::Lock;
 use slabscope_os::say::{self, Decimal};
 use slabscope_os::{clock, thread};
 use slabscope_unwind::Unwinder;
@@ -18,16 +19,16 @@ use slabscope_wire::live::{header, state};
 use crate::claim;
 use crate::clock::Anchor;
 use crate::counts::Counts;
+use crate::drain::Buffers;
 use crate::live::{Live, Part, Progress};
 use crate::mapped::Mapped;
-use crate::modules;
 use crate::policy::{Clock, Overflow, Policy};
 use crate::reading::{PageClocks, TICKS_MAX};
 use crate::ring::{PRESSED, Protocol, Rings};
 use crate::short_text::ShortText;
 use crate::signal::Signal;
 use crate::site::{Site, SiteTable};
-use crate::stacks::Stacks;
+use crate::stacks::{self, Stacks};
 use crate::thread_table::{ThreadEntry, ThreadTable};
 use crate::type_names::TypeNames;
 
@@ -93,6 +94,8 @@ pub struct Session {
     /// Which session of the process it is, from 1.
     serial: u32,
     pages: PageClocks,
+    /// The drainer's, until it takes them.
+    pub(crate) buffers: Lock<Option<Buffers>>,
     signal: &'static Signal,
     /// Events that the drainer took from the rings.
     pub(crate) taken: Counts,
@@ -150,16 +153,24 @@ impl Session {
             let sites = SiteTable::new(live.sites()?);
             let (words, used) = live.type_names()?;
             let type_names = TypeNames::new(words, used)?;
-            let stacks = stacks(&config, live)?;
-            Some((rings, threads, sites, stacks, type_names, PageClocks::new()?, live.dropped()?))
+            let stacks = stacks::begin(config.unwinder, config.policy.stacks.into(), live)?;
+            let (count, has_stacks) = (rings.count(), stacks.is_some());
+            let buffers = Buffers::new(file, live, count, has_stacks, &config.policy)?;
+            let tables = (threads, sites, stacks, type_names, PageClocks::new()?);
+            Some((rings, tables, buffers, live.dropped()?))
         });
-        let (Some(live), Some((rings, threads, sites, stacks, names, pages, dropped))) =
-            (live, parts)
-        else {
-            // SAFETY: no thread was started on it.
-            unsafe { thread::unmap_stack(stack, STACK_LEN) };
-            return None;
+        let (live, (rings, tables, buffers, dropped)) = match (live, parts) {
+            (Some(live), Some(parts)) => (live, parts),
+            (live, _) => {
+                if let Some(live) = live {
+                    live.remove();
+                }
+                // SAFETY: no thread was started on it.
+                unsafe { thread::unmap_stack(stack, STACK_LEN) };
+                return None;
+            }
         };
+        let (threads, sites, stacks, type_names, pages) = tables;
         // The two lie so far apart that a tick's length can be told from them.
         let begun = [begun, Anchor::now(ticks_are_nanos)];
         live.set(header::HEAP_BASE, config.heap_base);
@@ -175,9 +186,10 @@ impl Session {
             threads,
             sites,
             stacks,
-            type_names: names,
+            type_names,
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             pages,
+            buffers: Lock::new(Some(buffers)),
             signal,
             taken: Counts::new(),
             dropped,
@@ -380,21 +392,6 @@ impl Session {
                 Decimal::new(self.policy.stall.as_secs()).as_str(),
                 " s; the trace ends here, the program goes on",
             ]);
-        }
-    }
-}
-
-/// Room for call stacks, if they are to be taken and can be; `None` without memory.
-fn stacks(config: &Config<'_>, live: &Live) -> Option<Option<Stacks>> {
-    let depth = usize::from(config.policy.stacks);
-    if depth == 0 {
-        return Some(None);
-    }
-    match modules::begin(config.unwinder, live) {
-        Ok(()) => Some(Some(Stacks::new(config.unwinder, depth, live)?)),
-        Err(why) => {
-            modules::complain(why);
-            Some(None)
         }
     }
 }

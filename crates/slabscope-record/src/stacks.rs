@@ -19,6 +19,7 @@ use crate::hash::{ODD, SEED, fold};
 use crate::index::Index;
 use crate::live::{Live, Part};
 use crate::memory::Extent;
+use crate::modules;
 use crate::site::{SLOTS, Site};
 use frames::{Frames, Link};
 use recent::Recent;
@@ -50,6 +51,25 @@ pub struct Stacks {
     frame_index: Index<AtomicU32>,
     /// Events whose site has no stack for lack of room, or since none was found.
     without: AtomicU64,
+}
+
+/// Room for call stacks of `depth` frames at most, if they are to be taken and can be; `None` without
+/// memory.
+pub(crate) fn begin(
+    unwinder: &'static Unwinder,
+    depth: usize,
+    live: &Live,
+) -> Option<Option<Stacks>> {
+    if depth == 0 {
+        return Some(None);
+    }
+    match modules::begin(unwinder, live) {
+        Ok(()) => Some(Some(Stacks::new(unwinder, depth, live)?)),
+        Err(why) => {
+            modules::complain(why);
+            Some(None)
+        }
+    }
 }
 
 impl Stacks {

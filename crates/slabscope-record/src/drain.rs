@@ -179,10 +179,9 @@ impl<'a> Drainer<'a> {
         let end = before.taken + available;
         // Words that were taken cannot come back, unless a head was torn too.
         self.torn |= available > CAPACITY;
-        let at = if self.torn { end } else { before.taken };
-        let (thread, records) = (before.thread, before.records);
+        let (at, thread, records) = (before.taken, before.thread, before.records);
         let mut walk = Walk { ring, at, end, thread, records, ticks: 0 };
-        loop {
+        while !self.torn {
             let (runs, mut run) = (&mut self.runs, None::<Run>);
             let stop = walk.go(rings, self.horizon, |thread, start, from| {
                 if run.is_none_or(|run| run.thread != thread) {
@@ -196,15 +195,15 @@ impl<'a> Drainer<'a> {
                     walk.at = runs::after_hole(rings, ring, walk.at, end);
                     walk.ticks = 0;
                 }
-                Stop::Torn => {
-                    self.torn = true;
-                    break;
-                }
+                Stop::Torn => self.torn = true,
                 _ => break,
             }
         }
         if self.torn {
             self.session.tear();
+            // They happened, and nobody can say whose they are and when.
+            runs::count_events(rings, ring, walk.at, end, &mut self.taken);
+            walk.at = end;
         }
         let Walk { at, thread, records, .. } = walk;
         if let Some(slot) = self.places.as_mut_slice().get_mut(ring) {

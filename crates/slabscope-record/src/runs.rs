@@ -1,6 +1,7 @@
 //! What the drainer finds in the rings: records, and runs of them that are of one thread.
 
 use crate::mapped::{Mapped, Zeroed};
+use crate::output::Tally;
 use crate::ring::{CAPACITY, Rings};
 use slabscope_wire::live::word::{self, Word};
 
@@ -80,6 +81,19 @@ impl Walk {
 pub(crate) fn after_hole(rings: &Rings, ring: usize, at: u64, end: u64) -> u64 {
     let begins = |&index: &u64| matches!(word::decode(rings.word(ring, index)), Word::Run(_));
     (at..end).find(begins).unwrap_or(end)
+}
+
+/// Adds what looks like an event among the words from `at` to `end` to `tally`. Of words that were pushed
+/// over others only the last are there.
+#[cold]
+pub(crate) fn count_events(rings: &Rings, ring: usize, at: u64, end: u64, tally: &mut Tally) {
+    for index in at.max(end.saturating_sub(CAPACITY))..end {
+        if let Word::Event { kind, .. } = word::decode(rings.word(ring, index))
+            && let Some(count) = tally.get_mut(kind as usize)
+        {
+            *count += 1;
+        }
+    }
 }
 
 /// Events of one thread that stand in a row in one ring.

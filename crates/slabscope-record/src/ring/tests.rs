@@ -166,6 +166,12 @@ fn a_full_ring_refuses_and_loses_nothing() {
         }
         assert!(pushed.iter().any(|&words| words > CAPACITY - RESERVE - 2 * RECORD_MAX));
         assert_eq!(rings.events_left(), n);
+        let mut tally = [0; 9];
+        for (ring, &words) in pushed.iter().enumerate() {
+            // As if the ring had gone round twice.
+            crate::runs::count_events(&rings, ring, words, words + CAPACITY, &mut tally);
+        }
+        assert_eq!(tally[EventKind::ObjectAlloc as usize], n, "each place of a ring counts once");
         // What interrupts somebody has room all the same.
         assert!(matches!(rings.push_reentrant(free(n)), Pushed::Done { .. }));
         n += 1;

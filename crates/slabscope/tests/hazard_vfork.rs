@@ -77,25 +77,23 @@ fn a_child_in_the_parent_s_memory_allocates_as_the_parent() {
 /// What cannot be read ends the trace; the program does not notice.
 #[test]
 fn a_child_in_the_parent_s_memory_costs_the_trace_at_worst() {
-    holds_in_one_of_a_few_runs(|| {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("vfork.trace");
-        let variable = format!("traceallocfree=1,rings=auto,out={}", path.display());
-        let output = succeed(&mut child("vforks", Some(&variable)));
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(stderr.lines().count() <= 1, "{stderr}");
-        assert!(stderr.is_empty() || stderr.contains("rings=cas"), "{stderr}");
-        let bytes = std::fs::read(&path).expect("a trace");
-        let mut closing = None;
-        for event in Reader::new(&bytes).expect("a header") {
-            if let Kind::Sync(sync) = event.expect("the trace can be read").kind {
-                closing = GenerationData::parse(&sync.experimental).closing.or(closing);
-            }
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("vfork.trace");
+    let variable = format!("traceallocfree=1,rings=auto,out={}", path.display());
+    let output = succeed(&mut child("vforks", Some(&variable)));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.lines().count() <= 1, "{stderr}");
+    assert!(stderr.is_empty() || stderr.contains("rings=cas"), "{stderr}");
+    let bytes = std::fs::read(&path).expect("a trace");
+    let mut closing = None;
+    for event in Reader::new(&bytes).expect("a header") {
+        if let Kind::Sync(sync) = event.expect("the trace can be read").kind {
+            closing = GenerationData::parse(&sync.experimental).closing.or(closing);
         }
-        let closing = closing.expect("closing counts");
-        let lost = closing.kinds.iter().any(|kind| kind.2 > 0);
-        assert!(lost || stderr.is_empty(), "the trace ended early, and counts nothing as lost");
-    });
+    }
+    let closing = closing.expect("closing counts");
+    let lost = closing.kinds.iter().any(|kind| kind.2 > 0);
+    assert!(lost || stderr.is_empty(), "the trace ended early, and counts nothing as lost");
 }
 
 const ROUNDS: u64 = 1000;

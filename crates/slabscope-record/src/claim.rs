@@ -30,6 +30,7 @@ enum Taken {
 }
 
 /// Opens an empty file at `path`, or beside it if that is taken, and says so then.
+#[inline(never)]
 pub(crate) fn claim(path: &CStr) -> Result<File, Errno> {
     let mut why = match try_name(path)? {
         Ok(file) => return Ok(file),

@@ -36,18 +36,14 @@ impl Running {
     pub fn start(config: Config<'_>, signal: &'static Signal) -> Result<Running, StartError> {
         let place: NonNull<Session> =
             map::zeroed(size_of::<Session>()).ok_or(StartError::Memory)?.cast();
-        let made = Session::make(config, signal);
-        let session = match made {
-            Ok(session) => session,
-            Err(error) => {
-                // SAFETY: the mapping is ours and unused.
-                unsafe { map::unmap(place.cast(), size_of::<Session>()) };
-                return Err(error);
-            }
-        };
-        let stack = session.stack;
         // SAFETY: the mapping is large enough, aligned to a page, and nobody's yet.
-        unsafe { place.as_ptr().write(session) };
+        if let Err(error) = unsafe { Session::make_at(place, config, signal) } {
+            // SAFETY: the mapping is ours and unused.
+            unsafe { map::unmap(place.cast(), size_of::<Session>()) };
+            return Err(error);
+        }
+        // SAFETY: it was made there.
+        let stack = unsafe { place.as_ref() }.stack;
         // SAFETY: `drain_main` takes a session, which lives until the thread is joined in `finish`.
         let started = unsafe { thread::spawn(stack, STACK_LEN, drain_main, place.as_ptr().cast()) };
         match started {
@@ -153,14 +149,16 @@ impl Session {
 /// `session` came from `start`, its drainer does not run, and nobody will use it.
 unsafe fn destroy(session: NonNull<Session>) {
     // SAFETY: the session is whole and this is its only use, by the caller.
-    let owned = unsafe { session.as_ptr().read() };
+    let owned = unsafe { session.as_ref() };
     owned.live().end();
     owned.live().remove();
     owned.file().close();
+    let stack = owned.stack;
     // SAFETY: no thread stands on it.
-    unsafe { thread::unmap_stack(owned.stack, STACK_LEN) };
-    drop(owned);
-    // SAFETY: the value was moved out above, and the mapping is ours.
+    unsafe { thread::unmap_stack(stack, STACK_LEN) };
+    // SAFETY: nobody uses it any more, by the caller.
+    unsafe { session.drop_in_place() };
+    // SAFETY: the value is gone, and the mapping is ours.
     unsafe { map::unmap(session.cast(), size_of::<Session>()) };
 }
 

@@ -4,6 +4,8 @@
 //! world was stopped and its last event pushed; in between anybody may use it who is inside an
 //! operation. Waiting outside an operation goes through [`Signal`], which outlives every session.
 
+mod make;
+
 use core::ffi::CStr;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -14,21 +16,19 @@ use slabscope_os::say::{self, Decimal};
 use slabscope_os::{clock, thread};
 use slabscope_unwind::Unwinder;
 use slabscope_wire::alloc_free::EndReason;
-use slabscope_wire::live::{header, state};
 
-use crate::claim;
 use crate::clock::Anchor;
 use crate::counts::Counts;
 use crate::drain::Buffers;
-use crate::live::{Live, Part, Progress};
+use crate::live::{Live, Part};
 use crate::mapped::Mapped;
 use crate::policy::{Clock, Overflow, Policy};
 use crate::reading::{PageClocks, TICKS_MAX};
-use crate::ring::{PRESSED, Protocol, Rings};
+use crate::ring::{PRESSED, Rings};
 use crate::short_text::ShortText;
 use crate::signal::Signal;
 use crate::site::{Site, SiteTable};
-use crate::stacks::{self, Stacks};
+use crate::stacks::Stacks;
 use crate::thread_table::{ThreadEntry, ThreadTable};
 use crate::type_names::TypeNames;
 
@@ -131,85 +131,6 @@ pub struct Session {
 unsafe impl Sync for Session {}
 
 impl Session {
-    pub(crate) fn make(config: Config<'_>, signal: &'static Signal) -> Result<Session, StartError> {
-        let file = claim::claim(config.path).map_err(StartError::File)?;
-        let made = Session::in_memory(config, signal, file);
-        if made.is_none() {
-            file.close();
-        }
-        made.ok_or(StartError::Memory)
-    }
-
-    fn in_memory(config: Config<'_>, signal: &'static Signal, file: File) -> Option<Session> {
-        let ticks_are_nanos = config.policy.clock == Clock::Kernel || !clock::ticks_are_time();
-        let begun = Anchor::now(ticks_are_nanos);
-        let stack = thread::stack_for_spawn(STACK_LEN)?;
-        signal.begin(config.policy.stall);
-        let live = Live::new(file, Rings::count_needed(), config.policy.stacks > 0);
-        let parts = live.as_ref().and_then(|live| {
-            let rings =
-                Rings::new(live.heads()?, live.words()?, config.policy.force_cas, !ticks_are_nanos);
-            let threads = ThreadTable::new(live.threads()?, live.thread_count()?);
-            let sites = SiteTable::new(live.sites()?);
-            let (words, used) = live.type_names()?;
-            let type_names = TypeNames::new(words, used)?;
-            let stacks = stacks::begin(config.unwinder, config.policy.stacks.into(), live)?;
-            let (count, has_stacks) = (rings.count(), stacks.is_some());
-            let buffers = Buffers::new(file, live, count, has_stacks, &config.policy)?;
-            let tables = (threads, sites, stacks, type_names, PageClocks::new()?);
-            Some((rings, tables, buffers, live.dropped()?))
-        });
-        let (live, (rings, tables, buffers, dropped)) = match (live, parts) {
-            (Some(live), Some(parts)) => (live, parts),
-            (live, _) => {
-                if let Some(live) = live {
-                    live.remove();
-                }
-                // SAFETY: no thread was started on it.
-                unsafe { thread::unmap_stack(stack, STACK_LEN) };
-                return None;
-            }
-        };
-        let (threads, sites, stacks, type_names, pages) = tables;
-        // The two lie so far apart that a tick's length can be told from them.
-        let begun = [begun, Anchor::now(ticks_are_nanos)];
-        live.set(header::HEAP_BASE, config.heap_base);
-        live.set(header::PROTOCOL, u64::from(matches!(rings.protocol(), Protocol::Cas)));
-        live.set(header::TICKS_ARE_NANOS, u64::from(ticks_are_nanos));
-        let none = core::iter::empty();
-        live.checkpoint(&Progress { clock: begun, ..Progress::default() }, none);
-        live.set(header::STATE, state::LIVE);
-        Some(Session {
-            begun,
-            live,
-            rings,
-            threads,
-            sites,
-            stacks,
-            type_names,
-            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
-            pages,
-            buffers: Lock::new(Some(buffers)),
-            signal,
-            taken: Counts::new(),
-            dropped,
-            live_of_others: AtomicU64::new(0),
-            failed: AtomicBool::new(false),
-            ending: AtomicU32::new(0),
-            live_at_start: AtomicU64::new(0),
-            file,
-            heap_base: config.heap_base,
-            policy: config.policy,
-            options: ShortText::new(config.options),
-            writer: ShortText::new(config.writer),
-            stack,
-            done: AtomicU32::new(0),
-            written: AtomicU64::new(0),
-            failure: AtomicU32::new(0),
-            lost: [const { AtomicU64::new(0) }; 9],
-        })
-    }
-
     /// Enters the calling thread into the trace; returns its number.
     pub fn enter_thread(&self) -> u32 {
         let back = |number| self.live.back(Part::Threads, (number + 1) * size_of::<ThreadEntry>());

@@ -20,8 +20,9 @@ use crate::trace;
 /// How often the watcher looks.
 const EVERY: Duration = Duration::from_millis(50);
 
-/// The watcher's stack, in bytes: a few texts and a path.
-const STACK_LEN: usize = 64 * 1024;
+/// The watcher's stack, in bytes: a few texts and paths, and a session as it is made. What it does not
+/// touch costs nothing.
+const STACK_LEN: usize = 256 * 1024;
 
 /// The text that was acted on last. Touched before there is a watcher, and then by it alone.
 static LAST: Lock<Option<Text>> = Lock::new(None);

@@ -4,7 +4,7 @@
 mod support;
 
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 
@@ -30,6 +30,9 @@ fn unpack(path: &Path) -> (Vec<u8>, u64) {
     }
     (trace, frames)
 }
+
+/// What a program says that has allocated a lot, and goes on.
+const WORKING: &str = "it is at work";
 
 fn variable(path: &Path) -> String {
     format!("traceallocfree=1,compress=zstd,out={}", path.display())
@@ -58,19 +61,17 @@ fn a_killed_program_s_compressed_trace_can_be_finished() {
     for wait in [1, 5, 40, 300] {
         let directory = tempfile::tempdir().expect("a directory");
         let mut program = child("endless", Some(&variable(&directory.path().join("x.trace"))))
-            .stdout(std::process::Stdio::null())
+            .stdout(std::process::Stdio::piped())
             .spawn()
             .expect("it starts");
-        let live_path = directory.path().join("x.trace.zst.live");
-        while !live_path.exists() {
-            std::thread::yield_now();
-        }
-        std::thread::sleep(std::time::Duration::from_millis(200 + wait));
+        let said = BufReader::new(program.stdout.take().expect("a pipe"));
+        assert!(said.lines().any(|line| line.expect("a line").contains(WORKING)), "it ended early");
+        std::thread::sleep(std::time::Duration::from_millis(wait));
         program.kill().expect("it can be killed");
         assert_eq!(program.wait().expect("it ends").signal(), Some(libc::SIGKILL));
         let path = directory.path().join("x.trace.zst");
         let (mut trace, _) = unpack(&path);
-        let live = fs::read(live_path).expect("a live file");
+        let live = fs::read(directory.path().join("x.trace.zst.live")).expect("a live file");
         let needed = slabscope_recover::needed_len(&live).expect("a live file");
         let live = &live[..usize::try_from(needed).expect("a length")];
         let recovered = slabscope_recover::recover(&trace, live);
@@ -121,6 +122,8 @@ fn busy() {
 #[ignore = "run by its parent, in a process of its own"]
 fn endless() {
     let _workers = Workers::start(3);
+    busy();
+    println!("{WORKING}");
     loop {
         std::thread::sleep(std::time::Duration::from_secs(1));
     }

@@ -6,7 +6,6 @@
 mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
 
 use support::workers::{Random, Workers};
 use support::{Traces, child, replay, succeed, wait};
@@ -38,7 +37,8 @@ fn a_child_without_hooks_allocates_and_leaves_the_trace_alone() {
     for rings in ["auto", "cas"] {
         let traces = Traces::new();
         let path = traces.path(&format!("clone-{rings}.trace"));
-        let variable = format!("traceallocfree=1,rings={rings},out={}", path.display());
+        // A child that waited for a drainer, which it does not have, would do so for minutes.
+        let variable = format!("traceallocfree=1,stall=300s,rings={rings},out={}", path.display());
         let output = succeed(child("clones", Some(&variable)).env("TRACE", &path));
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         assert_eq!(replay(&path).lost(), 0);
@@ -66,7 +66,6 @@ fn clones() {
 
 /// Runs `f` in a child, which then exits as programs do.
 fn in_child(workers: &Workers, fork: Fork, f: impl FnOnce()) {
-    let begun = Instant::now();
     let pid = workers.still(|_| match fork() {
         0 => {
             let ended_well = catch_unwind(AssertUnwindSafe(f)).is_ok();
@@ -75,8 +74,6 @@ fn in_child(workers: &Workers, fork: Fork, f: impl FnOnce()) {
         pid => pid,
     });
     assert_eq!(wait(pid), 0);
-    // It would wait for a drainer that it does not have.
-    assert!(begun.elapsed() < Duration::from_secs(3), "its end took {:?}", begun.elapsed());
 }
 
 fn allocate(seed: u64) {

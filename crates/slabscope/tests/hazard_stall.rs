@@ -5,10 +5,11 @@ mod support;
 
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use slabscope_trace::alloc_free::GenerationData;
@@ -20,6 +21,9 @@ use support::{Traces, child};
 static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
 
 const CODE: i32 = 9;
+
+/// What the program says at its end.
+const WORKED: &str = "it has worked";
 
 fn pipe(directory: &Path) -> PathBuf {
     let path = directory.join("pipe");
@@ -67,10 +71,12 @@ fn dropped_events_are_counted_and_the_rest_can_be_read() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = pipe(directory.path());
     let mut reader = reader(&path);
-    let variable = format!("traceallocfree=1,overflow=drop,stall=60s,out={}", path.display());
-    let mut program = child("busy", Some(&variable)).spawn().expect("it starts");
-    // The rings are full by then, and nobody waits for them.
-    std::thread::sleep(Duration::from_millis(1500));
+    let variable = format!("traceallocfree=1,overflow=drop,stall=300s,out={}", path.display());
+    let mut command = child("busy", Some(&variable));
+    let mut program = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    // Before it has done more than the rings take, nothing of the trace is read.
+    let said = BufReader::new(program.stdout.take().expect("a pipe"));
+    assert!(said.lines().any(|line| line.expect("a line").contains(WORKED)), "it ended early");
     let mut bytes = Vec::new();
     let status = loop {
         let mut some = [0; 1 << 16];
@@ -113,5 +119,6 @@ fn dropped_events_are_counted_and_the_rest_can_be_read() {
 #[ignore = "run by its parent, in a process of its own"]
 fn busy() {
     churn_on_two_threads();
+    println!("{WORKED}");
     std::process::exit(CODE);
 }

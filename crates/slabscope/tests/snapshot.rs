@@ -83,8 +83,13 @@ fn trace_for(workers: &Workers, path: &Path, length: Duration) -> Replayed {
 fn four_threads() {
     let workers = Workers::start(4);
     std::thread::sleep(Duration::from_millis(200));
-    let replayed = trace_for(&workers, &path(), Duration::from_millis(2300));
-    assert!(replayed.generations >= 3, "{}", replayed.generations);
+    // A generation takes a second, and as much more as the drainer comes too late on a busy machine.
+    let seconds = [2.3, 5.0, 10.0, 20.0];
+    let mut traces = seconds
+        .into_iter()
+        .map(|length| trace_for(&workers, &path(), Duration::from_secs_f64(length)));
+    let replayed = traces.find(|replayed| replayed.generations >= 3);
+    let replayed = replayed.expect("three generations in twenty seconds");
     assert!(replayed.counts.iter().take(6).all(|&n| n > 0), "{:?}", replayed.counts);
     assert!(replayed.metrics > 0, "the size of the heap is in it");
     assert!(replayed.threads.values().any(|name| name == "worker 3"), "{:?}", replayed.threads);

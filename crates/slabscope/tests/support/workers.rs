@@ -54,8 +54,11 @@ impl Workers {
                     if pause.load(Ordering::Relaxed) {
                         let held = kept.iter().map(|v| (v.as_ptr().addr(), v.capacity()));
                         let _ = tell.send(held.collect());
-                        barrier.wait();
-                        barrier.wait();
+                        // Else a handler could be at work here while nothing is to happen.
+                        with_signals_blocked(|| {
+                            barrier.wait();
+                            barrier.wait();
+                        });
                         continue;
                     }
                     work_a_little(&mut random, &mut kept, &senders, &inbox);
@@ -87,6 +90,17 @@ impl Workers {
         for thread in self.threads {
             thread.join().expect("a worker ends well");
         }
+    }
+}
+
+fn with_signals_blocked(f: impl FnOnce()) {
+    // SAFETY: the sets are ours, and the mask is the calling thread's own.
+    unsafe {
+        let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
+        f();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
     }
 }
 

@@ -9,7 +9,7 @@ use slabscope_wire::header::{self, HeaderError};
 
 use crate::failure::Failure;
 use crate::live;
-use crate::unpack::{is_packed, unpacked};
+use crate::unpack::{Unpacking, is_packed, unpacked};
 
 /// A trace that is there to be read.
 pub(crate) struct Trace {
@@ -20,7 +20,7 @@ pub(crate) struct Trace {
 
 /// The trace in the file. If its program was killed, it is finished with what the program left.
 ///
-/// It is read as it is looked at. All of it is in memory only if it is finished or unpacked.
+/// It is read as it is looked at. All of it is in memory only if it is finished.
 pub(crate) fn trace(path: &Path) -> Result<Trace, Failure> {
     let Bytes { len, read } = stream(path)?;
     let open = Open::stream(read).map_err(|error| Failure::input(path, error))?;
@@ -43,21 +43,25 @@ pub(crate) fn stream(path: &Path) -> Result<Bytes, Failure> {
     }
     let (mut file, metadata) =
         file(path).map_err(|error| Failure::input(path, unreadable(&error)))?;
-    let mut head = Vec::new();
-    let begun = file.by_ref().take(header::LEN as u64).read_to_end(&mut head);
-    begun.map_err(|error| Failure::input(path, unreadable(&error)))?;
+    let mut head = head(path, &mut file)?;
     let (len, read): (u64, Box<dyn Read + Send>) = if is_packed(&head) {
-        let rest = file.read_to_end(&mut head);
-        rest.map_err(|error| Failure::input(path, unreadable(&error)))?;
-        let bytes = unpacked(path, head);
-        head = bytes[..bytes.len().min(header::LEN)].to_vec();
-        (bytes.len() as u64, Box::new(Cursor::new(bytes)))
+        let mut trace = Unpacking::new(path, Cursor::new(head).chain(file));
+        head = self::head(path, &mut trace)?;
+        (0, Box::new(Cursor::new(head.clone()).chain(trace)))
     } else {
         (metadata.len(), Box::new(Cursor::new(head.clone()).chain(file)))
     };
     let check = header::parse(&head);
     check.map_err(|error| Failure::input(path, foreign(&head, error)))?;
     Ok(Bytes { len, read })
+}
+
+/// As much as a header has.
+fn head(path: &Path, read: &mut impl Read) -> Result<Vec<u8>, Failure> {
+    let mut head = Vec::new();
+    let begun = read.take(header::LEN as u64).read_to_end(&mut head);
+    begun.map_err(|error| Failure::input(path, unreadable(&error)))?;
+    Ok(head)
 }
 
 /// The bytes of the file, whose header is that of a trace that can be read. If its program was

@@ -1,6 +1,10 @@
 //! Traces that were compressed as they were written: frames of the zstd format, one after the other.
 //! A program that is killed leaves its last frame in part, and all before it whole.
 
+mod stream;
+
+pub(crate) use stream::Unpacking;
+
 use std::io::{Cursor, Read};
 use std::path::Path;
 
@@ -11,6 +15,9 @@ use crate::failure::{about, say};
 
 /// What a frame begins with.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// What is wrong with a frame that can be read and is not what was written.
+const WRONG_CHECKSUM: &str = "the frame's checksum is not that of its contents";
 
 /// A compressed trace.
 #[derive(Debug)]
@@ -77,7 +84,7 @@ fn frame(file: &[u8], bytes: &mut Vec<u8>) -> Result<usize, String> {
     let decoder = decoder.into_frame_decoder();
     let expected = decoder.get_checksum_from_data();
     if expected.is_some() && expected != decoder.get_calculated_checksum() {
-        return Err("the frame's checksum is not that of its contents".to_owned());
+        return Err(WRONG_CHECKSUM.to_owned());
     }
     usize::try_from(source.position()).map_err(|error| error.to_string())
 }

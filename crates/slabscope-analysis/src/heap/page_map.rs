@@ -51,17 +51,17 @@ pub(super) struct PageMap {
 impl PageMap {
     /// What is known of a page.
     #[inline]
-    pub(super) fn get(&self, page: u64) -> Page {
+    pub(super) fn get(&self, page: u64) -> &Page {
         match self.chunks.get((page / CHUNK) as usize) {
-            Some(Some(chunk)) => chunk[(page % CHUNK) as usize],
-            Some(None) => Page::NONE,
+            Some(Some(chunk)) => &chunk[(page % CHUNK) as usize],
+            Some(None) => &Page::NONE,
             None => self.far(page),
         }
     }
 
     #[cold]
-    fn far(&self, page: u64) -> Page {
-        self.far.get(&page).copied().unwrap_or(Page::NONE)
+    fn far(&self, page: u64) -> &Page {
+        self.far.get(&page).unwrap_or(&Page::NONE)
     }
 
     /// Notes something of a page.
@@ -100,18 +100,18 @@ mod tests {
         let pages = [0, 1, CHUNK - 1, CHUNK, 5 * CHUNK + 3, end - 1, end, u64::MAX];
         let known = |span| Page { span, ..Page::NONE };
         for (number, page) in (0..).zip(pages) {
-            assert_eq!(map.get(page), Page::NONE);
+            assert_eq!(*map.get(page), Page::NONE);
             map.set(page, known(number));
         }
         for (number, page) in (0..).zip(pages) {
-            assert_eq!(map.get(page), known(number), "{page}");
+            assert_eq!(*map.get(page), known(number), "{page}");
         }
         for page in [2, 7 * CHUNK, end + 1] {
-            assert_eq!(map.get(page), Page::NONE, "{page}");
+            assert_eq!(*map.get(page), Page::NONE, "{page}");
         }
         for page in pages {
             map.clear(page);
-            assert_eq!(map.get(page), Page::NONE, "{page}");
+            assert_eq!(*map.get(page), Page::NONE, "{page}");
         }
     }
 }

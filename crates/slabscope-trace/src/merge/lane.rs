@@ -78,9 +78,10 @@ impl Lane {
         let ready = self.events.get(self.at..self.ready).unwrap_or_default();
         // One at a time where they do not all stand for themselves.
         let room = if self.checked.is_empty() { room } else { 1 };
-        let before = out.plain.len();
-        out.plain.extend(ready.iter().take(room).take_while(|event| event.time <= limit));
-        self.at += out.plain.len() - before;
+        let next = ready.get(..room).unwrap_or(ready);
+        let count = next.iter().position(|event| event.time > limit).unwrap_or(next.len());
+        out.plain.extend_from_slice(next.get(..count).unwrap_or_default());
+        self.at += count;
         if !self.checked.is_empty() && out.plain.last().is_some_and(Plain::is_checked) {
             out.checked.extend(self.checked.pop_front());
         }

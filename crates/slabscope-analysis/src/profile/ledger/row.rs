@@ -3,6 +3,8 @@
 //! What the events of a row share is at hand while it is taken: the thread, what is live, where the
 //! timeline is.
 
+use std::hint::black_box;
+
 use slabscope_trace::Time;
 
 use super::{Ledger, Temporary};
@@ -32,6 +34,7 @@ const NOTHING: Recent = Recent { owner: Owner::BEFORE, cell: 0, class: 0 };
 impl Ledger {
     /// Takes the events of a row up to the first that is not ordinary; returns how many.
     pub(super) fn ordinary(&mut self, slots: &mut [Option<Tag>], row: &[RowEvent]) -> usize {
+        bring_near(slots, row);
         let events = *self.events();
         let mut desk = Desk::new(self, events);
         let taken = row.iter().position(|event| {
@@ -42,6 +45,14 @@ impl Ledger {
         *self.events() = events;
         taken.unwrap_or(row.len())
     }
+}
+
+/// Reads the slots of a row, in memory that the processor has not at hand. These reads wait for each
+/// other no more than for what is done with the slots, as those of the events one by one would.
+#[inline]
+fn bring_near(slots: &[Option<Tag>], row: &[RowEvent]) {
+    let slot = |event: &&RowEvent| slots.get(event.slot.number as usize);
+    black_box(row.iter().filter(|event| slot(event).is_some_and(Option::is_some)).count());
 }
 
 /// The books, open at what the events of a row share.

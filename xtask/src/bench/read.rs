@@ -3,6 +3,7 @@
 //! The trace is the demo's, its generations repeated until there are enough events.
 
 mod heaptrack;
+mod index;
 mod large;
 mod memory;
 
@@ -50,14 +51,16 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     println!("decode: {} events/s, of {} events", grouped(decoded.rate), grouped(decoded.events));
     let mut results = json!({ "decode_events_per_s": decoded.rate });
     if !options.decode_only {
-        let report = report(workspace, &trace, options.rounds)?;
+        let slabscope = workspace.build("slabscope-cli", "slabscope")?;
+        let report = median(options.rounds, || time(&mut self::report(&slabscope, &trace)))?;
         let rate = (decoded.events as f64 / report) as u64;
         println!("report: {} events/s, the whole command", grouped(rate));
         results["report_events_per_s"] = json!(rate);
-        let (peak, live) = memory(workspace, &trace)?;
+        let Summary { peak, live, seconds } = summary(&slabscope, &trace)?;
         println!("report: {} MiB of memory, live at the peak {} MiB", peak >> 20, live >> 20);
         results["report_peak_rss_bytes"] = json!(peak);
         results["report_peak_rss_over_live"] = json!(peak as f64 / live.max(1) as f64);
+        index::measure(&slabscope, &trace, seconds, options.rounds, &mut results)?;
         if let Some(ratio) = heaptrack::compare(workspace, &directory, options.rounds)? {
             println!("report against heaptrack_print: {ratio:.1} times as fast");
             results["report_vs_heaptrack_print"] = json!(ratio);
@@ -112,22 +115,35 @@ fn decode(workspace: &Workspace, trace: &Path, rounds: u32) -> Result<Decoded> {
     Ok(Decoded { events, rate: (events as f64 / seconds) as u64 })
 }
 
-/// How long `slabscope report` takes, in seconds.
-fn report(workspace: &Workspace, trace: &Path, rounds: u32) -> Result<f64> {
-    let slabscope = workspace.build("slabscope-cli", "slabscope")?;
-    median(rounds, || time(Command::new(&slabscope).arg("report").arg(trace)))
+/// The command that replays all of the trace, and neither uses an index nor leaves one.
+fn report(slabscope: &Path, trace: &Path) -> Command {
+    let mut command = Command::new(slabscope);
+    command.args(["report", "--no-index"]).arg(trace);
+    command
 }
 
-/// The most memory `slabscope report` has in use, and the bytes that were live at the peak of the
-/// traced program.
-fn memory(workspace: &Workspace, trace: &Path) -> Result<(u64, u64)> {
-    let slabscope = workspace.build("slabscope-cli", "slabscope")?;
-    let peak = memory::peak(Command::new(&slabscope).arg("report").arg(trace))?;
+/// What a report of the trace says, and what it takes to make it.
+struct Summary {
+    /// The most memory in use for it, in bytes.
+    peak: u64,
+    /// What was live at the peak of the traced program, in bytes.
+    live: u64,
+    /// How long the trace is.
+    seconds: f64,
+}
+
+fn summary(slabscope: &Path, trace: &Path) -> Result<Summary> {
+    let peak = memory::peak(&mut report(slabscope, trace))?;
     // A repeated trace is not a consistent one, which is a finding, and no failure here.
-    let json = Command::new(&slabscope).args(["report", "--json"]).arg(trace).output()?.stdout;
+    let json = report(slabscope, trace).arg("--json").output()?.stdout;
     let json: Value = serde_json::from_slice(&json)?;
     let live = json["report"]["objects"]["peak"]["bytes"].as_u64();
-    Ok((peak, live.context("the report has no peak")?))
+    let duration_ns = json["report"]["part"]["to"]["since_start_ns"].as_f64();
+    Ok(Summary {
+        peak,
+        live: live.context("the report has no peak")?,
+        seconds: duration_ns.context("the report has no end")? / 1e9,
+    })
 }
 
 /// How long our dump and Go's take, in seconds.

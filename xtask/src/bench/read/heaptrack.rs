@@ -35,10 +35,12 @@ fn ours(workspace: &Workspace, directory: &Path, rounds: u32) -> Result<f64> {
     let trace = directory.join("program.trace");
     let options = format!("traceallocfree=1,out={}", trace.display());
     command::output(Command::new(program).arg(WORKLOAD).env("SLABSCOPE", options))?;
-    let json = command::output(Command::new(&slabscope).arg("report").arg("--json").arg(&trace))?;
+    // All of the trace is read each time, as heaptrack_print reads all of its file.
+    let report = || super::report(&slabscope, &trace);
+    let json = command::output(report().arg("--json"))?;
     let json: Value = serde_json::from_slice(&json)?;
     let allocated = json["report"]["objects"]["allocated"]["objects"].as_f64();
-    let seconds = median(rounds, || time(Command::new(&slabscope).arg("report").arg(&trace)))?;
+    let seconds = median(rounds, || time(&mut report()))?;
     Ok(seconds * 1e9 / allocated.context("the report has no count of allocations")?)
 }
 
@@ -46,7 +48,7 @@ fn theirs(workspace: &Workspace, directory: &Path, rounds: u32) -> Result<f64> {
     let program = workspace.build("slabscope-benches", "alloc-glibc")?;
     let data = directory.join("heaptrack");
     let mut recorded = Command::new("heaptrack");
-    recorded.arg("--record-only").arg("-o").arg(&data).arg(program).arg(WORKLOAD);
+    recorded.arg("--output").arg(&data).arg(program).arg(WORKLOAD);
     command::output(&mut recorded)?;
     let found = ["zst", "gz"].map(|form| data.with_extension(form));
     let data = found.iter().find(|path| path.exists()).context("heaptrack wrote nothing")?;

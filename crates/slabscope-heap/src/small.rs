@@ -34,15 +34,39 @@ impl Heap {
         let Some(arena) = self.arena() else { return null_mut() };
         self.free_deferred(arena, observer);
         let batch = cache.next_batch(class);
-        loop {
-            let list = self.central(class).lock().take_list(arena, batch);
-            if !list.is_empty() {
-                cache.fill(class, list);
-                return cache.front().take(class);
-            }
-            let Some(page) = self.new_span(arena, class, observer) else { return null_mut() };
-            self.central(class).lock().add(arena, page);
+        let mut list = self.central(class).lock().take_list(arena, batch);
+        if list.is_empty() {
+            list = self.take_of_new_span(arena, class, batch, observer);
         }
+        if list.is_empty() {
+            return null_mut();
+        }
+        cache.fill(class, list);
+        cache.front().take(class)
+    }
+
+    /// Up to `batch` slots of a span made for them, none without memory. If others have brought slots
+    /// meanwhile it is theirs, and the span goes back: with no slot used it would never empty, and so stay.
+    fn take_of_new_span(
+        &self,
+        arena: &Arena,
+        class: SizeClass,
+        batch: u32,
+        observer: &mut impl Observer,
+    ) -> SlotList {
+        let Some(page) = self.new_span(arena, class, observer) else { return SlotList::new() };
+        let mut central = self.central(class).lock();
+        let mut list = central.take_list(arena, batch);
+        let is_needed = list.is_empty();
+        if is_needed {
+            central.add(arena, page);
+            list = central.take_list(arena, batch);
+        }
+        drop(central);
+        if !is_needed {
+            self.free_span(arena, page, observer);
+        }
+        list
     }
 
     /// Keeps a slot that the cache's first list has no room for.

@@ -1,6 +1,6 @@
 //! Many threads on one heap: objects are handed on and freed elsewhere, threads end with full caches.
 
-use std::sync::mpsc;
+use std::sync::{Barrier, mpsc};
 use std::thread;
 
 use slabscope_heap::{Heap, ThreadCache};
@@ -106,6 +106,30 @@ fn objects_freed_by_other_threads_come_back_whole() {
         heap.trim(&mut ());
         let census = heap.check().unwrap();
         assert_eq!((census.used, census.spans), (0, 0), "round {round}");
+    }
+}
+
+#[test]
+fn of_spans_that_are_made_at_once_none_stays_unused() {
+    const THREADS: usize = 4;
+    let heap = Heap::with_arena_max(64 << 20);
+    let barrier = Barrier::new(THREADS);
+    for round in 0..2_000 {
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    let mut cache = ThreadCache::new();
+                    barrier.wait();
+                    let object = heap.alloc(&mut cache, 4096, 8, &mut ());
+                    barrier.wait();
+                    // SAFETY: it was just allocated, and is freed once.
+                    unsafe { heap.dealloc(&mut cache, object, 4096, 8, &mut ()) };
+                    heap.flush(&mut cache, &mut ());
+                });
+            }
+        });
+        heap.trim(&mut ());
+        assert_eq!(heap.check().unwrap().spans, 0, "round {round}");
     }
 }
 

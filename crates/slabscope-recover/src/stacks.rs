@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use slabscope_wire::alloc_free::frame as wire;
 use slabscope_wire::live::{header, site};
 use slabscope_wire::varint;
 
@@ -24,7 +25,10 @@ pub(crate) fn site(live: &Live<'_>, number: u32) -> Option<Site> {
     let number = u64::from(number);
     let plain = live.header(header::SITES).unwrap_or_default();
     let (request, frame) = match number.checked_sub(plain).filter(|&number| number > 0) {
-        Some(number) => live.stack_site(number)?,
+        Some(number) => {
+            let (request, frame) = live.stack_site(number)?;
+            (request, if live.frame(frame.into()).is_some() { frame } else { 0 })
+        }
         None => (live.word_of(header::SITES_AT, number.checked_sub(1)?), 0),
     };
     let (size, align, declared) = site::unpack(request)?;
@@ -37,11 +41,14 @@ pub(crate) fn frames(live: &Live<'_>, innermost: impl Iterator<Item = u32>) -> V
     let mut found = BTreeMap::new();
     for frame in innermost {
         let mut number = u64::from(frame);
-        while let Some((address, flags, parent)) = live.frame(number) {
-            // A parent was entered before its children; what says otherwise is broken.
-            let parent = u64::from(parent);
-            if parent >= number || found.contains_key(&number) {
+        while let Some((address, mut flags, parent)) = live.frame(number) {
+            if found.contains_key(&number) {
                 break;
+            }
+            // A parent was entered before its children; what says otherwise is broken, and ends there.
+            let mut parent = u64::from(parent);
+            if parent >= number || (parent != 0 && live.frame(parent).is_none()) {
+                (parent, flags) = (0, flags | wire::TRUNCATED);
             }
             found.insert(number, [number, parent, flags, address]);
             number = parent;

@@ -132,6 +132,33 @@ impl LiveFile {
         self.push(1, 2, 1500, &[word::event(EventKind::ObjectAlloc, 3 * 1024 + 6, 9)]);
     }
 
+    /// Tables with anything in them, behind all the rest: frames, regions from 1 on, and sites from 9 on, of
+    /// each of which an object is allocated.
+    pub(crate) fn set_tables(&mut self, frames: &[u64], regions: &[u32], sites: &[[u32; 3]]) {
+        let regions_len = frame::REGIONS * 4;
+        let regions = regions.iter().flat_map(|region| region.to_le_bytes());
+        let mut regions: Vec<u8> = [0; 4].into_iter().chain(regions).collect();
+        regions.resize(regions_len, 0);
+        let frames_bytes: Vec<u8> = frames.iter().flat_map(|frame| frame.to_le_bytes()).collect();
+        let sites_bytes = sites.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
+        for (word, part) in [
+            (header::REGIONS_AT, regions),
+            (header::FRAMES_AT, frames_bytes),
+            (header::STACK_SITES_AT, sites_bytes),
+        ] {
+            let at = self.bytes.len().next_multiple_of(8);
+            self.bytes.resize(at, 0);
+            self.bytes.extend(part);
+            self.set_header(word, at as u64);
+        }
+        self.set_header(header::FRAMES, frames.len() as u64);
+        self.set_header(header::STACK_SITES, sites.len() as u64);
+        for index in 0..sites.len() as u32 {
+            let id = 3 * 1024 + 6 + 3 * u64::from(index);
+            self.push(1, 2, 1500, &[word::event(EventKind::ObjectAlloc, id, 9 + index)]);
+        }
+    }
+
     /// Two names, and an object of the second one's type at site 2.
     pub(crate) fn set_type_names(&mut self, names: [&[u8]; 2]) {
         // Behind the tables of `set_stacks`, in their page.

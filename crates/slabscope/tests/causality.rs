@@ -6,8 +6,11 @@
 
 mod support;
 
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use support::pester::Pesterer;
-use support::{Traces, child, handing, replay, succeed};
+use support::{Traces, child, handing, replay, succeed, wait};
 
 #[global_allocator]
 static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
@@ -22,6 +25,8 @@ fn what_is_handed_over_is_freed_after_it_was_allocated() {
         ("auto-pestered", "auto", "adaptive"),
         ("cas-pestered", "cas", "adaptive"),
         ("precise-pestered", "auto", "precise"),
+        ("auto-pestered-forking", "auto", "adaptive"),
+        ("cas-pestered-forking", "cas", "adaptive"),
     ] {
         let traces = Traces::new();
         let path = traces.path(&format!("causality-{name}.trace"));
@@ -29,8 +34,11 @@ fn what_is_handed_over_is_freed_after_it_was_allocated() {
         let variable = format!("traceallocfree=1,rings={rings},clock={clock},out={out}");
         let mut program = child("hands_over", Some(&variable));
         program.env("SLABSCOPE_OBJECTS", OBJECTS);
-        if name.ends_with("pestered") {
+        if name.contains("pestered") {
             program.env("SLABSCOPE_PESTER", "1");
+        }
+        if name.ends_with("forking") {
+            program.env("SLABSCOPE_FORK", "1");
         }
         succeed(&mut program);
         let replayed = replay(&path);
@@ -44,8 +52,38 @@ fn what_is_handed_over_is_freed_after_it_was_allocated() {
 fn hands_over() {
     let objects = std::env::var("SLABSCOPE_OBJECTS").expect("the parent says how many");
     let pesterer = std::env::var_os("SLABSCOPE_PESTER").map(|_| Pesterer::start());
-    handing::hand_over(objects.parse().expect("a number"), pesterer.as_ref());
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let forks = std::env::var_os("SLABSCOPE_FORK").is_some();
+        let forker = forks.then(|| scope.spawn(|| fork_until(&is_over, pesterer.as_ref())));
+        handing::hand_over(objects.parse().expect("a number"), pesterer.as_ref());
+        is_over.store(true, Ordering::Relaxed);
+        if let Some(forker) = forker {
+            println!("{} forks", forker.join().expect("it ends well"));
+        }
+    });
     if let Some(pesterer) = pesterer {
         println!("{} signals", pesterer.end());
     }
+}
+
+/// Forks again and again, at least once; how often. The children allocate, and leave the trace alone.
+fn fork_until(is_over: &AtomicBool, pesterer: Option<&Pesterer>) -> u64 {
+    let _victim = pesterer.map(Pesterer::enter);
+    let mut forks = 0;
+    while forks == 0 || !is_over.load(Ordering::Relaxed) {
+        // SAFETY: the child allocates, which this allocator allows after fork, and ends by _exit.
+        match unsafe { libc::fork() } {
+            0 => {
+                assert!(!slabscope::trace::is_running());
+                let texts: Vec<String> = (0..200).map(|n: u32| n.to_string()).collect();
+                drop(black_box(texts));
+                // SAFETY: _exit has no precondition.
+                unsafe { libc::_exit(0) };
+            }
+            pid => assert_eq!(wait(pid), 0, "fork {forks}"),
+        }
+        forks += 1;
+    }
+    forks
 }

@@ -16,10 +16,10 @@ static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
 
 /// How much more a trace may have than the one before, in bytes: first until one may begin, and then once
 /// more up to there.
-const STEPS: [u64; 2] = [4 << 20, 128 << 10];
+const STEPS: [u64; 2] = [4 << 20, 256 << 10];
 
 /// Traces that begin: all together have some MiB to spare.
-const ENOUGH: u32 = 40;
+const ENOUGH: u32 = 24;
 
 #[test]
 fn who_may_begin_a_trace_has_a_whole_one() {

@@ -62,8 +62,9 @@ fn aligned_objects_zeroed_ones_and_growing_ones() {
 #[test]
 fn statistics_and_stacks_are_there() {
     let before = slabscope::stats().live();
-    let object = vec![1_u8; 1 << 20];
-    assert!(slabscope::stats().live() >= before + object.len());
+    // Other tests free meanwhile, and not half as much.
+    let object = std::hint::black_box(Vec::<u8>::with_capacity(256 << 20));
+    assert!(slabscope::stats().live() >= before + object.capacity() / 2);
     let stack = slabscope::stack::Stack::new(100_000).expect("memory");
     assert_eq!(stack.size(), 131_072);
     assert_eq!(slabscope::typed::<String, _>(|| 7), 7);
@@ -87,12 +88,19 @@ fn the_variable_is_followed_where_there_is_a_recorder_and_nowhere_else() {
 #[test]
 #[ignore = "the test above runs it, in a process of its own"]
 fn one_of_few_threads() {
-    let names: Vec<String> = std::fs::read_dir("/proc/self/task")
-        .expect("the threads")
-        .filter_map(|entry| std::fs::read_to_string(entry.ok()?.path().join("comm")).ok())
-        .collect();
-    let ours = names.iter().filter(|name| name.starts_with("slabscope")).count();
-    assert_eq!(ours > 0, RECORDER, "{names:?}");
+    let names = || -> Vec<String> {
+        std::fs::read_dir("/proc/self/task")
+            .expect("the threads")
+            .filter_map(|entry| std::fs::read_to_string(entry.ok()?.path().join("comm")).ok())
+            .filter(|name| name.starts_with("slabscope"))
+            .collect()
+    };
+    // A thread gives itself its name, when it gets to it.
+    let begun = std::time::Instant::now();
+    while RECORDER && names().is_empty() && begun.elapsed().as_secs() < 60 {
+        std::thread::yield_now();
+    }
+    assert_eq!(!names().is_empty(), RECORDER, "{:?}", names());
 }
 
 #[test]

@@ -22,9 +22,9 @@ pub struct SiteType {
 pub enum TypeCertainty {
     /// It fits what is known.
     Guess,
-    /// One function says so, whose code other types of the same size may share.
+    /// Functions say so whose code may have been merged with that for another type.
     Likely,
-    /// Functions say so that stand in the caller's own code.
+    /// A function says so in code that is there for no other types.
     Exact,
     /// The program said so, or the trace has types and no sites.
     Declared,

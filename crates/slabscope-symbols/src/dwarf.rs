@@ -86,7 +86,8 @@ impl Raw {
             file: &self.file,
         };
         let name = Name::new(parts).unwrap_or_default();
-        Frame { name: Arc::new(name), file: self.file.into(), line: self.line, is_inlined }
+        let (name, file) = (Arc::new(name), self.file.into());
+        Frame { name, file, line: self.line, is_inlined, shares_code: false }
     }
 }
 

@@ -15,4 +15,7 @@ pub struct Frame {
     pub line: u32,
     /// Whether its code stands inside the function after it.
     pub is_inlined: bool,
+    /// Whether other functions are at the same place, any of which may be the one that ran. Of an inlined
+    /// one, the function that its code is in tells.
+    pub shares_code: bool,
 }

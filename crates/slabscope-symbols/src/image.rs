@@ -91,18 +91,21 @@ impl Image {
     pub(crate) fn frames(&mut self, address: u64) -> Vec<Frame> {
         let symbol = self.symbols.at(address);
         let name = symbol.map(|(name, _)| &**name);
+        let shares_code = symbol.is_some_and(|(_, has_others)| has_others);
         if let Some(dwarf) = &mut self.dwarf {
             // Where several functions share their code, only debug information may know which.
             let sole = symbol.filter(|(_, has_others)| !has_others).map(|(name, _)| &**name);
-            let frames = dwarf.frames(address, sole);
+            let mut frames = dwarf.frames(address, sole);
+            if let Some(outermost) = frames.last_mut() {
+                outermost.shares_code = shares_code;
+            }
             if frames.iter().any(|frame| !frame.name.full.is_empty()) {
                 return frames;
             }
         }
         let name =
             name.and_then(|name| Name::new(Parts { linkage: Some(name), ..Parts::default() }));
-        let frame =
-            |name| Frame { name: Arc::new(name), file: "".into(), line: 0, is_inlined: false };
+        let frame = |name| Frame { name: Arc::new(name), shares_code, ..Frame::default() };
         name.map(frame).into_iter().collect()
     }
 }

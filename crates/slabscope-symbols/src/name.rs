@@ -16,6 +16,8 @@ pub struct Name {
     pub arguments: Vec<String>,
     /// The type whose method it is, with actual types; empty where that is not known.
     pub owner: String,
+    /// Whether it is one of several that the compiler made of one function, each for other types.
+    pub is_instance: bool,
 }
 
 /// What debug information and symbols say of a function.
@@ -53,6 +55,11 @@ impl Name {
         if let Some(arguments) = better.into_iter().find(|list| !list.is_empty()) {
             name.arguments = arguments;
         }
+        name.is_instance = match parts.source {
+            // It has the arguments of all that the function stands in.
+            Some(_) => !name.arguments.is_empty(),
+            None => has_arguments(&name.full),
+        };
         Some(name)
     }
 
@@ -137,6 +144,12 @@ fn owner(path: &str) -> Option<&str> {
     Some(inner)
 }
 
+/// Whether there are generic arguments anywhere in a path, beside the `<` that a type may begin with.
+fn has_arguments(path: &str) -> bool {
+    let path = path.strip_prefix('<').unwrap_or(path);
+    path.contains('<')
+}
+
 /// The module of a path whose last part may be a type.
 fn module_of(path: &str, owner: Option<&str>) -> String {
     let path = generics::split(owner.unwrap_or(path)).0;
@@ -183,6 +196,24 @@ mod tests {
         assert_eq!((&*name.module, &*name.base), ("alloc::vec", "push"));
         let c = of(None, Some("qsort"), "qsort.c");
         assert_eq!((&*c.full, &*c.module), ("qsort", ""));
+    }
+
+    #[test]
+    fn instances_are_told_from_functions_that_are_there_once() {
+        let vec = "_ZN5alloc3vec16Vec$LT$T$C$A$GT$4push17h0123456789abcdefE";
+        let own =
+            "_ZN52_$LT$app..Order$u20$as$u20$core..clone..Clone$GT$5clone17h0123456789abcdefE";
+        assert!(of(Some(vec), None, "").is_instance);
+        assert!(of(Some(vec), Some("push<u8, alloc::alloc::Global>"), "").is_instance);
+        assert!(
+            of(Some("_RNvMs_NtCsl_5alloc7raw_vecINtB4_6RawVechE8grow_one"), None, "").is_instance
+        );
+        assert!(of(None, Some("{closure#0}<app::Order>"), "").is_instance);
+        for name in
+            [of(Some(own), None, ""), of(None, Some("main"), ""), of(Some("qsort"), None, "")]
+        {
+            assert!(!name.is_instance, "{name:?}");
+        }
     }
 
     #[test]

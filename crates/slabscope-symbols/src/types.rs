@@ -10,6 +10,7 @@ mod boxed;
 mod btree;
 mod elements;
 mod hash;
+mod inference;
 mod other;
 mod queue;
 mod shared;
@@ -17,11 +18,9 @@ mod spelling;
 mod task;
 mod text;
 
-use std::ops::ControlFlow;
-use std::sync::Arc;
-
 use crate::frame::Frame;
 use crate::name::Name;
+pub use inference::Inference;
 pub use spelling::short;
 
 /// How sure a type is.
@@ -29,9 +28,10 @@ pub use spelling::short;
 pub enum Certainty {
     /// It fits what is known.
     Guess,
-    /// One function says so, whose code other types of the same size may share.
+    /// Functions say so whose code the compiler or linker may have merged with that for other types.
     Likely,
-    /// A function says so that stands in the caller's own code, or several do.
+    /// A function says so that stands in code of its own: inlined into one that is there once, for
+    /// whatever types, and that shares its place with no other.
     Exact,
 }
 
@@ -109,47 +109,7 @@ pub fn of_stack<'a>(
     inference.finish(align)
 }
 
-/// The search for a type, frame by frame.
-#[derive(Debug, Default)]
-pub struct Inference {
-    found: Option<Found>,
-    /// A function that asked for elements, and did not know of which type.
-    asked: Option<Arc<Name>>,
-}
-
-impl Inference {
-    /// Takes the next frame outwards; breaks off when those that follow have nothing to say.
-    pub fn frame(&mut self, frame: &Frame) -> ControlFlow<()> {
-        let inner = self.found.as_ref().map(|found| &found.memory);
-        if let Some(memory) = meaning(&frame.name, inner) {
-            if Found::take(&mut self.found, memory, frame) {
-                return ControlFlow::Continue(());
-            }
-        } else if is_passed(&frame.name, self.found.is_some()) {
-            if elements::is_of_any(&frame.name) {
-                self.asked.get_or_insert_with(|| Arc::clone(&frame.name));
-            }
-            return ControlFlow::Continue(());
-        } else if self.found.is_none() {
-            self.found =
-                other::owner(&frame.name).map(|memory| Found::new(memory, frame, Certainty::Guess));
-        }
-        ControlFlow::Break(())
-    }
-
-    /// What was found, if it was memory of this alignment in bytes.
-    pub fn finish(self, align: Option<u64>) -> Option<OwningType> {
-        let is_guess = self.found.as_ref().is_none_or(|found| found.certainty == Certainty::Guess);
-        // The compiler joins calls that only differ in who makes them, and then says of none who it is.
-        // What needs no alignment is bytes, as a rule.
-        if let Some(name) = self.asked.filter(|_| is_guess && align == Some(1)) {
-            let (memory, certainty) = (Memory::Elements("u8".to_owned()), Certainty::Guess);
-            return Some(Found { memory, name, certainty }.into_type(align));
-        }
-        self.found.map(|found| found.into_type(align))
-    }
-}
-
+/// What the memory is, as a function says that asks for it by way of what `inner` is.
 fn meaning(name: &Name, inner: Option<&Memory>) -> Option<Memory> {
     let rules = FAMILIES.into_iter().flatten().filter(|rule| rule.covers(name));
     rules.into_iter().find_map(|rule| (rule.means)(name, inner)).map(shared::unwrapped)
@@ -204,59 +164,6 @@ const PLUMBING: [&str; 7] = [
     "core::ptr",
     "core::result",
 ];
-
-/// What is known so far, and since which function.
-#[derive(Debug)]
-struct Found {
-    memory: Memory,
-    name: Arc<Name>,
-    certainty: Certainty,
-}
-
-impl Found {
-    fn new(memory: Memory, frame: &Frame, certainty: Certainty) -> Found {
-        Found { memory, name: Arc::clone(&frame.name), certainty }
-    }
-
-    /// Takes what the next frame outwards means; returns whether there may be more to learn.
-    fn take(found: &mut Option<Found>, memory: Memory, frame: &Frame) -> bool {
-        let alone = if frame.is_inlined { Certainty::Exact } else { Certainty::Likely };
-        let Some(inner) = found else {
-            *found = Some(Found::new(memory, frame, alone));
-            return true;
-        };
-        if inner.memory == memory {
-            // Two functions that agree are not both stand-ins for others.
-            inner.certainty = Certainty::Exact;
-            return true;
-        }
-        match (&inner.memory, &memory) {
-            (Memory::Elements(old), Memory::Elements(new)) => {
-                // A vector of vectors asks for its elements' memory through its own functions.
-                // Otherwise the inner function is one that several types of one size share.
-                let is_stand_in = inner.certainty < Certainty::Exact && !new.contains(&**old);
-                if is_stand_in && elements::is_forwarding(&frame.name) {
-                    *inner = Found::new(memory, frame, alone);
-                }
-                is_stand_in
-            }
-            (_, Memory::Type(_)) => {
-                *inner = Found::new(memory, frame, Certainty::Exact);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    fn into_type(self, align: Option<u64>) -> OwningType {
-        let fits = self.memory.elements().is_none_or(|element| fits(element, align));
-        OwningType {
-            certainty: if fits { self.certainty } else { Certainty::Guess },
-            name: short(&self.memory.into_name()),
-            because: self.name.full.clone(),
-        }
-    }
-}
 
 /// Whether elements of a plain type could have asked for this alignment.
 fn fits(element: &str, align: Option<u64>) -> bool {

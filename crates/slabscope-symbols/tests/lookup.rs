@@ -5,13 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use object::{Object, ObjectSymbol};
+use slabscope_symbols::types::Certainty;
 use slabscope_symbols::{BuildId, Frame, Module, Options, Source, Symbolizer};
 use tempfile::TempDir;
 
 /// Builds the program with these flags.
 fn build(directory: &Path, name: &str, flags: &[&str]) -> PathBuf {
+    build_of("program.rs", directory, name, flags)
+}
+
+/// Builds a program of `tests/data`.
+fn build_of(source: &str, directory: &Path, name: &str, flags: &[&str]) -> PathBuf {
     let path = directory.join(name);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/program.rs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(source);
     let output = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
         .args(["--edition=2024", "-O", "-Clink-arg=-Wl,--build-id=sha1"])
         .args(flags)
@@ -35,13 +41,18 @@ fn module(path: &Path) -> Module {
 
 /// Where `outer` is in the file, and how long.
 fn outer(path: &Path) -> (u64, u64) {
+    function(path, "outer")
+}
+
+/// Where a function is in the file, and how long.
+fn function(path: &Path, name: &str) -> (u64, u64) {
     let bytes = fs::read(path).unwrap();
     let file = object::File::parse(&bytes[..]).unwrap();
-    let symbol = file.symbols().find(|symbol| symbol.name() == Ok("outer")).unwrap();
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name)).unwrap();
     (symbol.address(), symbol.size())
 }
 
-/// All stacks that addresses of `outer` have.
+/// All stacks that addresses of a function have.
 fn stacks(symbolizer: &mut Symbolizer, (address, size): (u64, u64)) -> Vec<Vec<Frame>> {
     let bias = symbolizer.modules()[0].bias;
     let addresses = bias + address..bias + address + size;
@@ -82,6 +93,35 @@ fn every_kind_of_debug_information_tells_inlined_functions_and_their_types() {
         assert_eq!(findings[0].source, Source::DebugInformation, "{flags:?}");
         assert_eq!((&findings[0].file, &findings[0].refused), (&Some(path), &None));
     }
+}
+
+#[test]
+fn code_that_two_functions_share_makes_no_type_exact() {
+    let directory = TempDir::new().unwrap();
+    let mergers = ["-Cdebuginfo=2", "-Clink-arg=-Wl,--icf=all"];
+    for (number, flags) in [&mergers[..1], &mergers].into_iter().enumerate() {
+        let path = build_of("merged.rs", directory.path(), &format!("merged{number}"), flags);
+        let [orders, prices] = ["orders", "prices"].map(|name| function(&path, name));
+        assert_eq!(orders, prices, "they were not merged, so this shows nothing");
+        let mut symbolizer = Symbolizer::new(vec![module(&path)], Options::default());
+        let mut typed = 0;
+        for stack in stacks(&mut symbolizer, orders) {
+            assert!(stack.last().unwrap().shares_code);
+            if let Some(found) = slabscope_symbols::types::of_stack(&stack, Some(8)) {
+                assert!(found.certainty < Certainty::Exact, "{found:?} of {stack:?}");
+                typed += 1;
+            }
+        }
+        assert!(typed > 0);
+    }
+    // A function that was merged with none is alone.
+    let path = build(directory.path(), "program", &["-Cdebuginfo=1"]);
+    let mut symbolizer = Symbolizer::new(vec![module(&path)], Options::default());
+    let stacks = stacks(&mut symbolizer, outer(&path));
+    let types = stacks.iter().filter_map(|it| slabscope_symbols::types::of_stack(it, Some(8)));
+    let expected = ("Vec<program::Order>".to_owned(), Certainty::Exact);
+    let found: Vec<_> = types.map(|found| (found.name, found.certainty)).collect();
+    assert!(found.contains(&expected), "{found:?}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::name::Name;
 use crate::symbolizer::Source;
 
 /// Goes up when what is stored or the way names are made changes; each release has its own files.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/1");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
 
 /// Bytes of the checksum at the start.
 const CHECKSUM: usize = 4;
@@ -51,6 +51,7 @@ struct PackedName {
     base: u32,
     owner: u32,
     arguments: Vec<u32>,
+    is_instance: bool,
 }
 
 /// Numbers of a name and of a text.
@@ -60,6 +61,7 @@ struct PackedFrame {
     file: u32,
     line: u32,
     is_inlined: bool,
+    shares_code: bool,
 }
 
 impl Stored {
@@ -75,13 +77,14 @@ impl Stored {
         let mut places = Vec::with_capacity(self.frames.len());
         for (&address, stack) in &self.frames {
             let mut numbers = Vec::with_capacity(stack.len());
-            for Frame { name, file, line, is_inlined } in &**stack {
+            for Frame { name, file, line, is_inlined, shares_code } in &**stack {
                 let name = PackedName {
                     full: texts.of(&*name.full),
                     module: texts.of(&*name.module),
                     base: texts.of(&*name.base),
                     owner: texts.of(&*name.owner),
                     arguments: name.arguments.iter().map(|text| texts.of(&**text)).collect(),
+                    is_instance: name.is_instance,
                 };
                 let (name, file) = (names.of(name), texts.of(&**file));
                 numbers.push(frames.of(PackedFrame {
@@ -89,6 +92,7 @@ impl Stored {
                     file,
                     line: *line,
                     is_inlined: *is_inlined,
+                    shares_code: *shares_code,
                 }));
             }
             places.push((address, numbers));
@@ -130,6 +134,7 @@ impl Stored {
                 base: text(name.base)?.to_owned(),
                 owner: text(name.owner)?.to_owned(),
                 arguments: arguments.collect::<Option<_>>()?,
+                is_instance: name.is_instance,
             }))
         });
         let names: Vec<_> = names.collect::<Option<_>>()?;
@@ -140,6 +145,7 @@ impl Stored {
                 file: Arc::clone(files.get(frame.file as usize)?),
                 line: frame.line,
                 is_inlined: frame.is_inlined,
+                shares_code: frame.shares_code,
             })
         });
         let frames: Vec<_> = frames.collect::<Option<_>>()?;

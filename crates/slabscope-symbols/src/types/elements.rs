@@ -18,7 +18,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Functions that ask for what they were asked for.
-const FORWARDING: [&str; 11] = [
+const FORWARDING: [&str; 10] = [
     "push",
     "push_mut",
     "reserve",
@@ -29,7 +29,6 @@ const FORWARDING: [&str; 11] = [
     "with_capacity_in",
     "try_reserve",
     "shrink_to_fit",
-    "extend_from_slice",
 ];
 
 /// Whether a vector's function asks for nothing but memory for its own elements.

@@ -14,7 +14,13 @@ fn frame(file: &str, source: &str, is_inlined: bool) -> Frame {
         _ => file.to_owned(),
     };
     let name = Name::new(Parts { source: Some(source), file: &file, ..Parts::default() });
-    Frame { name: Arc::new(name.unwrap()), file: file.into(), line: 1, is_inlined }
+    Frame {
+        name: Arc::new(name.unwrap()),
+        file: file.into(),
+        line: 1,
+        is_inlined,
+        shares_code: false,
+    }
 }
 
 /// The type for frames given as file and function, all inlined but the last.
@@ -53,6 +59,72 @@ fn the_caller_knows_better_than_code_that_is_shared() {
     assert_eq!((&*found.name, found.certainty), ("Vec<my::Order>", Certainty::Exact));
     let alone = of_stack(&frames[..2], Some(8)).unwrap();
     assert_eq!((&*alone.name, alone.certainty), ("Vec<other::SameSize>", Certainty::Likely));
+}
+
+/// Frames of one function's code, the last being the function itself.
+fn code(frames: &[(&str, &str)]) -> Vec<Frame> {
+    let last = frames.len() - 1;
+    let with_depth = frames.iter().enumerate();
+    with_depth.map(|(depth, (file, source))| frame(file, source, depth < last)).collect()
+}
+
+const WITH_CAPACITY: (&str, &str) =
+    ("alloc:raw_vec/mod.rs", "with_capacity_in<my::Order, alloc::alloc::Global>");
+
+#[test]
+fn code_that_may_be_another_types_makes_nothing_exact() {
+    let instance = code(&[ALLOC, WITH_CAPACITY, ("/app/src/main.rs", "keep<my::Order>")]);
+    let caller = code(&[MAIN]);
+    let found = of_stack(instance.iter().chain(&caller), Some(8)).unwrap();
+    assert_eq!((&*found.name, found.certainty), ("Vec<my::Order>", Certainty::Likely));
+
+    let mut plain = code(&[ALLOC, WITH_CAPACITY, MAIN]);
+    assert_eq!(of_stack(&plain, Some(8)).unwrap().certainty, Certainty::Exact);
+    plain.last_mut().unwrap().shares_code = true;
+    assert_eq!(of_stack(&plain, Some(8)).unwrap().certainty, Certainty::Likely);
+
+    // Where one is merged with another's, its caller may be as well.
+    let grow = code(&[("alloc:raw_vec/mod.rs", "grow_one<my::Order, alloc::alloc::Global>")]);
+    let push = code(&[("alloc:vec/mod.rs", "push<my::Order, alloc::alloc::Global>")]);
+    let found = of_stack(grow.iter().chain(&push).chain(&caller), Some(8)).unwrap();
+    assert_eq!((&*found.name, found.certainty), ("Vec<my::Order>", Certainty::Likely));
+}
+
+#[test]
+fn the_caller_knows_better_of_maps_and_queues_too() {
+    const BTREE: &str = "alloc:collections/btree/map.rs";
+    let insert = |key: &str| format!("insert<{key}, my::Order, alloc::alloc::Global>");
+    let (inner, outer) = (insert("u32"), insert("u16"));
+    let (inner, outer) = (code(&[ALLOC, (BTREE, &inner)]), [(BTREE, &*outer), MAIN]);
+    let found = of_stack(inner.iter().chain(&code(&outer)), Some(8)).unwrap();
+    assert_eq!((&*found.name, found.certainty), ("BTreeMap<u16, my::Order>", Certainty::Exact));
+    let nested =
+        "clone<u8, alloc::collections::btree::map::BTreeMap<u16, my::Order>, alloc::alloc::Global>";
+    let found = of_stack(inner.iter().chain(&code(&[(BTREE, nested), MAIN])), Some(8)).unwrap();
+    assert_eq!((&*found.name, found.certainty), ("BTreeMap<u32, my::Order>", Certainty::Likely));
+
+    const DEQUE: &str = "alloc:collections/vec_deque/mod.rs";
+    let grow = code(&[
+        ("alloc:raw_vec/mod.rs", "grow_one<other::SameSize, alloc::alloc::Global>"),
+        (DEQUE, "grow<other::SameSize, alloc::alloc::Global>"),
+    ]);
+    let push = code(&[(DEQUE, "push_back<my::Order, alloc::alloc::Global>"), MAIN]);
+    let found = of_stack(grow.iter().chain(&push), Some(8)).unwrap();
+    assert_eq!((&*found.name, found.certainty), ("VecDeque<my::Order>", Certainty::Exact));
+}
+
+#[test]
+fn a_vector_in_a_queue_is_not_the_queue() {
+    let frames = [
+        ("alloc:slice.rs", "to_vec<u32, alloc::alloc::Global>"),
+        ("alloc:vec/mod.rs", "clone<u32, alloc::alloc::Global>"),
+        (
+            "alloc:collections/vec_deque/mod.rs",
+            "clone<alloc::vec::Vec<u32, alloc::alloc::Global>, alloc::alloc::Global>",
+        ),
+        MAIN,
+    ];
+    assert_eq!(of(&frames).0, "Vec<u32>");
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! Debug information: functions, those inlined into them, files and lines.
 
 mod describe;
+mod split;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use addr2line::{Context, LookupResult};
 use foldhash::fast::RandomState;
-use gimli::{RunTimeEndian, UnitRef};
+use gimli::{DwarfFileType, DwoId, RunTimeEndian, UnitRef};
 use object::{Object, ObjectSection};
+pub(crate) use split::SplitFiles;
 
 use crate::frame::Frame;
 use crate::name::{Name, Parts};
@@ -19,40 +21,50 @@ type Bytes = gimli::EndianArcSlice<RunTimeEndian>;
 /// The debug information of one file.
 pub(crate) struct Dwarf {
     context: Context<Bytes>,
+    split: SplitFiles,
     units: Units,
     /// By unit and place in it.
-    functions: HashMap<(usize, usize), Described, RandomState>,
+    functions: HashMap<(UnitId, usize), Described, RandomState>,
+}
+
+/// A unit among all of a file and of those split off from it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum UnitId {
+    /// By its place in the file.
+    Own(usize),
+    Split(DwoId),
 }
 
 impl Dwarf {
     /// Takes the sections of a file; `None` where it has none, or none that can be read.
-    pub(crate) fn new(file: &object::File<'_>) -> Option<Dwarf> {
+    pub(crate) fn new(file: &object::File<'_>, split: SplitFiles) -> Option<Dwarf> {
         file.section_by_name(".debug_info").filter(|section| section.size() > 0)?;
-        let endian =
-            if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
-        let load = |id: gimli::SectionId| -> Result<Bytes, gimli::Error> {
-            let section = file.section_by_name(id.name());
-            let data = section.and_then(|section| section.uncompressed_data().ok());
-            Ok(Bytes::new(Arc::from(data.unwrap_or_default()), endian))
-        };
+        let (load, _) = sections(file, |id| Some(id.name()));
         let dwarf = Arc::new(gimli::Dwarf::load(load).ok()?);
         let context = Context::from_arc_dwarf(Arc::clone(&dwarf)).ok()?;
-        Some(Dwarf { context, units: Units::new(dwarf), functions: HashMap::default() })
+        Some(Dwarf { context, split, units: Units::new(dwarf), functions: HashMap::default() })
+    }
+
+    /// Why a part that was split off could not be had, if one was needed.
+    pub(crate) fn missing(&self) -> Option<&str> {
+        self.split.missing()
     }
 
     /// The functions at an address of the file, innermost first. `symbol` is what the linker calls
     /// the outermost.
     pub(crate) fn frames(&mut self, address: u64, symbol: Option<&str>) -> Vec<Frame> {
-        let Ok(mut found) = whole(self.context.find_frames(address)) else { return Vec::new() };
+        let Ok(mut found) = whole(self.context.find_frames(address), &mut self.split) else {
+            return Vec::new();
+        };
         let mut frames = Vec::new();
-        let unit = whole(self.context.find_dwarf_and_unit(address));
+        let unit = whole(self.context.find_dwarf_and_unit(address), &mut self.split);
         while let Ok(Some(frame)) = found.next() {
             let location = frame.location.as_ref();
             let file = location.and_then(|location| location.file).unwrap_or_default();
             let line = location.and_then(|location| location.line).unwrap_or(0);
             let described = match (&unit, frame.dw_die_offset) {
                 (Some(unit), Some(offset)) => {
-                    let key = (unit_number(unit), offset.0);
+                    let key = (UnitId::of(unit), offset.0);
                     let describe = || self.units.describe(unit, offset);
                     self.functions.entry(key).or_insert_with(describe).clone()
                 }
@@ -91,20 +103,41 @@ impl Raw {
     }
 }
 
-/// A lookup that needs no split debug information.
-fn whole<L>(mut lookup: LookupResult<L>) -> L::Output
+/// Where gimli finds sections, by the names that `name` gives, and one that has nothing.
+fn sections<'a>(
+    file: &'a object::File<'_>,
+    name: impl Fn(gimli::SectionId) -> Option<&'static str> + 'a,
+) -> (impl FnMut(gimli::SectionId) -> Result<Bytes, gimli::Error> + 'a, Bytes) {
+    let endian = if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
+    let bytes = move |data: &[u8]| Bytes::new(Arc::from(data), endian);
+    let load = move |id| {
+        let section = name(id).and_then(|name| file.section_by_name(name));
+        let data = section.and_then(|section| section.uncompressed_data().ok());
+        Ok(bytes(&data.unwrap_or_default()))
+    };
+    (load, bytes(&[]))
+}
+
+/// What a lookup finds, with the parts of the debug information that it asks for.
+fn whole<L>(mut lookup: LookupResult<L>, split: &mut SplitFiles) -> L::Output
 where
     L: addr2line::LookupContinuation<Buf = Bytes>,
 {
     loop {
         match lookup {
             LookupResult::Output(output) => return output,
-            // The pieces of `-C split-debuginfo=unpacked` are not looked for.
-            LookupResult::Load { continuation, .. } => lookup = continuation.resume(None),
+            LookupResult::Load { load, continuation } => {
+                lookup = continuation.resume(split.load(&load));
+            }
         }
     }
 }
 
-fn unit_number(unit: &UnitRef<'_, Bytes>) -> usize {
-    unit.header.debug_info_offset().map_or(usize::MAX, |offset| offset.0)
+impl UnitId {
+    fn of(unit: &UnitRef<'_, Bytes>) -> UnitId {
+        match unit.dwo_id {
+            Some(id) if unit.dwarf.file_type == DwarfFileType::Dwo => UnitId::Split(id),
+            _ => UnitId::Own(unit.header.debug_info_offset().map_or(usize::MAX, |it| it.0)),
+        }
+    }
 }

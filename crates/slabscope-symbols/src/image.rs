@@ -1,18 +1,17 @@
 //! The files behind a module, and the names they give its addresses.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use object::{Object, ObjectSection};
 
-use crate::debug_file;
-use crate::dwarf::Dwarf;
+use crate::dwarf::{Dwarf, SplitFiles};
 use crate::frame::Frame;
 use crate::module::{BuildId, Module};
 use crate::name::{Name, Parts};
 use crate::symbol_table::SymbolTable;
 use crate::symbolizer::Source;
+use crate::{debug_file, file};
 
 /// What is known of a module's addresses.
 #[derive(Default)]
@@ -25,19 +24,18 @@ pub(crate) struct Image {
     pub(crate) refused: Option<String>,
 }
 
-/// Files above this are not read: nothing that runs is so large, in bytes.
-const FILE_MAX: u64 = 8 << 30;
-
 impl Image {
     /// Looks for the module's files, also in the directories the user named.
     pub(crate) fn open(module: &Module, directories: &[PathBuf]) -> Image {
         let mut image = Image::default();
         let own = image.own_file(module, directories);
+        let split =
+            |path: &Path| SplitFiles::new(vec![module.path.clone(), path.to_owned()], directories);
         let mut debug = Vec::new();
         match &own {
             Some((path, bytes)) => {
                 if let Ok(file) = object::File::parse(&bytes[..]) {
-                    image.dwarf = Dwarf::new(&file);
+                    image.dwarf = Dwarf::new(&file, split(path));
                     if image.dwarf.is_none() {
                         debug = debug_file::candidates(path, &file, &module.build_id, directories);
                     }
@@ -54,7 +52,7 @@ impl Image {
             .filter_map(|bytes| object::File::parse(&bytes[..]).ok())
             .collect();
         if let (Some((path, _)), Some(file)) = (&debug, parsed.last()) {
-            image.dwarf = Dwarf::new(file);
+            image.dwarf = Dwarf::new(file, split(path));
             image.file = Some((*path).clone());
         }
         image.symbols = SymbolTable::new(&parsed.iter().collect::<Vec<_>>());
@@ -82,9 +80,9 @@ impl Image {
         }
     }
 
-    /// Whether all of it was found, so far as was looked.
-    pub(crate) fn is_whole(&self) -> bool {
-        true
+    /// Why a part of the debug information could not be had that was needed.
+    pub(crate) fn missing(&self) -> Option<&str> {
+        self.dwarf.as_ref().and_then(Dwarf::missing)
     }
 
     /// The functions at an address of the file, innermost first; none where nothing is known.
@@ -112,7 +110,7 @@ impl Image {
 
 /// The bytes of the file, if it is of this build.
 fn fitting(path: &Path, build_id: &BuildId) -> Result<Vec<u8>, String> {
-    let bytes = read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let bytes = file::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let file = object::File::parse(&bytes[..])
         .map_err(|_| format!("{}: it is no ELF file", path.display()))?;
     let theirs = of_file(&file);
@@ -120,15 +118,6 @@ fn fitting(path: &Path, build_id: &BuildId) -> Result<Vec<u8>, String> {
         return Err(format!("{}: it was built anew since", path.display()));
     }
     Ok(bytes)
-}
-
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    let metadata = fs::metadata(path)?;
-    // A path from a trace may lead to a device or a pipe.
-    if !metadata.is_file() || metadata.len() > FILE_MAX {
-        return Err(std::io::ErrorKind::InvalidInput.into());
-    }
-    fs::read(path)
 }
 
 /// What tells this build from others; empty where the file has nothing.

@@ -11,6 +11,7 @@
 mod cache;
 mod debug_file;
 mod dwarf;
+mod file;
 mod frame;
 mod generics;
 mod image;

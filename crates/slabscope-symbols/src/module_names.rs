@@ -84,7 +84,8 @@ impl ModuleNames {
     /// Keeps for the next time what was found. Names are worth nothing but time: where they cannot be
     /// kept, they are found anew.
     pub(crate) fn keep(&mut self, module: &Module, cache: &Path) {
-        let is_whole = self.image.as_ref().is_some_and(Image::is_whole);
+        // What is missing may be there the next time.
+        let is_whole = self.image.as_ref().is_some_and(|image| image.missing().is_none());
         if !std::mem::take(&mut self.is_new) || !is_whole {
             return;
         }
@@ -107,7 +108,10 @@ impl ModuleNames {
         let refused = opened.filter(|it| it.file.as_ref() != Some(&module.path));
         let refused = refused.and_then(|image| image.refused.clone());
         let is_closed = opened.is_some_and(|it| it.source() == Source::Nothing);
-        let is_partial = source > Source::Nothing && is_closed && self.unknown > 0;
+        let is_cut_off = source > Source::Nothing && is_closed && self.unknown > 0;
+        let missing = opened.and_then(Image::missing);
+        let refused = missing.map(str::to_owned).or(refused);
+        let is_partial = is_cut_off || missing.is_some();
         Finding { path: module.path.clone(), source, file, refused, is_partial }
     }
 }

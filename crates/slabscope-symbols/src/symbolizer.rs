@@ -36,9 +36,10 @@ pub struct Finding {
     pub source: Source,
     /// The file that it is known from.
     pub file: Option<PathBuf>,
-    /// Why the module's own file was not taken, if it was not.
+    /// Why the module's own file was not taken, or a file that has a part of its debug information.
     pub refused: Option<String>,
-    /// Whether names were there from another time only, and not for all addresses.
+    /// Whether some names are missing: those from another time are not for all addresses, or a part of
+    /// the debug information was not found.
     pub is_partial: bool,
 }
 

@@ -1,80 +1,13 @@
 //! Addresses of real programs, built here in the ways that programs are built.
 
+mod support;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use object::{Object, ObjectSymbol};
 use slabscope_symbols::types::Certainty;
-use slabscope_symbols::{BuildId, Frame, Module, Options, Source, Symbolizer};
+use slabscope_symbols::{Module, Options, Source, Symbolizer};
+use support::{assert_all_is_known, build, build_of, function, keeping, module, outer, stacks};
 use tempfile::TempDir;
-
-/// Builds the program with these flags.
-fn build(directory: &Path, name: &str, flags: &[&str]) -> PathBuf {
-    build_of("program.rs", directory, name, flags)
-}
-
-/// Builds a program of `tests/data`.
-fn build_of(source: &str, directory: &Path, name: &str, flags: &[&str]) -> PathBuf {
-    let path = directory.join(name);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(source);
-    let output = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
-        .args(["--edition=2024", "-O", "-Clink-arg=-Wl,--build-id=sha1"])
-        .args(flags)
-        .arg("-o")
-        .arg(&path)
-        .arg(source)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    path
-}
-
-/// The program as a module, mapped somewhere.
-fn module(path: &Path) -> Module {
-    let bytes = fs::read(path).unwrap();
-    let file = object::File::parse(&bytes[..]).unwrap();
-    let build_id = BuildId(file.build_id().unwrap().unwrap().to_vec());
-    let bias = 0x5555_0000_0000;
-    Module { first: bias, end: bias + (1 << 30), bias, build_id, path: path.to_owned() }
-}
-
-/// Where `outer` is in the file, and how long.
-fn outer(path: &Path) -> (u64, u64) {
-    function(path, "outer")
-}
-
-/// Where a function is in the file, and how long.
-fn function(path: &Path, name: &str) -> (u64, u64) {
-    let bytes = fs::read(path).unwrap();
-    let file = object::File::parse(&bytes[..]).unwrap();
-    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name)).unwrap();
-    (symbol.address(), symbol.size())
-}
-
-/// All stacks that addresses of a function have.
-fn stacks(symbolizer: &mut Symbolizer, (address, size): (u64, u64)) -> Vec<Vec<Frame>> {
-    let bias = symbolizer.modules()[0].bias;
-    let addresses = bias + address..bias + address + size;
-    addresses.map(|address| symbolizer.frames(Some(0), address).to_vec()).collect()
-}
-
-/// Addresses lead to the lines of `inner` in `outer`, and to the vector it makes.
-fn assert_all_is_known(stacks: &[Vec<Frame>]) {
-    let has = |wanted: &dyn Fn(&Frame) -> bool| stacks.iter().flatten().any(wanted);
-    assert!(stacks.iter().all(|stack| stack.last().unwrap().name.base == "outer"));
-    assert!(has(&|frame| {
-        frame.name.base == "inner"
-            && frame.is_inlined
-            && frame.file.ends_with("tests/data/program.rs")
-            && matches!(frame.line, 8..=10)
-    }));
-    assert!(has(&|frame| {
-        frame.name.module.starts_with("alloc::")
-            && frame.name.base.starts_with("with_capacity")
-            && frame.name.arguments.first().is_some_and(|first| first == "program::Order")
-    }));
-}
 
 #[test]
 fn every_kind_of_debug_information_tells_inlined_functions_and_their_types() {
@@ -136,7 +69,7 @@ fn a_stripped_program_has_its_debug_information_elsewhere() {
     fs::create_dir_all(&elsewhere).unwrap();
     fs::rename(&full, elsewhere.join("112233445566778899aabbccddeeff.debug")).unwrap();
     let stripped = build(directory.path(), "program", &["-Cstrip=symbols", id]);
-    assert_eq!(self::module(&stripped).build_id, module.build_id);
+    assert_eq!(support::module(&stripped).build_id, module.build_id);
 
     let mut alone = Symbolizer::new(vec![module.clone()], Options::default());
     let frames = stacks(&mut alone, place);
@@ -186,12 +119,6 @@ fn addresses_of_nothing_have_a_frame_all_the_same() {
     assert_eq!(name(&mut symbolizer, Some(9), 0x2000), "0x2000");
     assert_eq!(name(&mut symbolizer, None, 7), "0x7");
     assert!(symbolizer.findings()[0].refused.is_some());
-}
-
-/// A symbolizer that keeps its names in a directory.
-fn keeping(module: &Module, cache: &Path) -> Symbolizer {
-    let options = Options { cache: Some(cache.to_owned()), ..Options::default() };
-    Symbolizer::new(vec![module.clone()], options)
 }
 
 #[test]

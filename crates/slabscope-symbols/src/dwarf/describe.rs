@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use gimli::{AttributeValue, DebugInfoOffset, Reader as _, UnitHeader, UnitOffset, UnitRef};
+use gimli::{
+    AttributeValue, DebugInfoOffset, DwarfFileType, Reader as _, UnitHeader, UnitOffset, UnitRef,
+};
 
 use super::Bytes;
 
@@ -89,6 +91,8 @@ impl Units {
                     let unit = other.map_or(Some(*unit), |index| self.at(index));
                     unit.and_then(|unit| described.take(&unit, offset))
                 }
+                // What is split off refers to nothing outside of itself.
+                Some(Reference::Anywhere(_)) if unit.dwarf.file_type == DwarfFileType::Dwo => break,
                 Some(Reference::Anywhere(offset)) => self.find(offset).and_then(|index| {
                     other = Some(index);
                     let unit = self.at(index)?;

@@ -13,7 +13,7 @@ use crate::command;
 use crate::workspace::{PLATFORM, Workspace};
 
 /// Counters by edge and hints from comparisons, for the targets and all they are built on.
-const FLAGS: [&str; 7] = [
+const FLAGS: [&str; 8] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
@@ -21,6 +21,8 @@ const FLAGS: [&str; 7] = [
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
     "-Cdebug-assertions",
     "-Coverflow-checks",
+    // As cargo-fuzz has it: checksums let everything pass.
+    "--cfg=fuzzing",
 ];
 
 /// Memory that no input may need, in MiB.

@@ -4,7 +4,13 @@
 #[path = "support/trace_builder.rs"]
 mod trace_builder;
 
+#[expect(unreachable_pub, reason = "it is a crate of its own for the fuzzer")]
+#[path = "../../../fuzz/src/index.rs"]
+mod targets;
+
+use std::fs;
 use std::io::Cursor;
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 use slabscope_analysis::{
@@ -18,7 +24,21 @@ use trace_builder::{CLASS_48, LARGE, TraceBuilder};
 
 const GO: &[u8] = include_bytes!("../../slabscope-trace/tests/data/go1.27-allocfree-small.trace");
 
-const IDENTITY: Identity = Identity { len: 1, modified_ns: 2, hash: 3 };
+const IDENTITY: Identity = targets::IDENTITY;
+
+/// Where the inputs of the fuzz target lie.
+fn corpus() -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "../../fuzz/corpus/index"].iter().collect()
+}
+
+/// Inputs of the fuzz target, each an index with its trace.
+fn inputs() -> impl Iterator<Item = Vec<u8>> {
+    let index_of = |trace: &[u8], room| index(trace, 20, room).1;
+    (1..7).map(move |seed| {
+        let trace = random(seed, 6, 30);
+        targets::join(&index_of(&trace, if seed % 3 == 0 { 0 } else { 1 << 20 }), &trace)
+    })
+}
 
 /// A trace of random events, sound for the most part, a microsecond apart.
 fn random(seed: u64, generations: usize, events: usize) -> Vec<u8> {
@@ -126,6 +146,31 @@ fn compare(trace: &[u8], index: &[u8], parts: impl IntoIterator<Item = [Option<i
 }
 
 #[test]
+#[ignore = "writes the corpus anew, as when the layout has changed"]
+fn make_corpus() {
+    for (number, input) in inputs().enumerate() {
+        fs::write(corpus().join(format!("{number:02}")), input).unwrap();
+    }
+}
+
+#[test]
+fn the_corpus_of_the_index_is_survived_and_has_answers() {
+    let (mut files, mut answers) = (0, 0);
+    for entry in fs::read_dir(corpus()).unwrap() {
+        let path = entry.unwrap().path();
+        // Shown when it fails.
+        println!("{}", path.display());
+        let bytes = fs::read(path).unwrap();
+        targets::index(&bytes);
+        files += 1;
+        let len = u32::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
+        let (index, trace) = bytes[4..].split_at(len);
+        answers += usize::from(asked(trace, index, &options(None, None)).is_ok());
+    }
+    assert!(files >= 6 && answers >= 6, "{answers} of {files} have an answer");
+}
+
+#[test]
 fn the_first_answer_is_that_without_an_index() {
     for seed in 1..40 {
         let trace = random(seed, 6, 60);
@@ -205,5 +250,19 @@ proptest! {
                 prop_assert_eq!(with, plain(&trace, &options));
             }
         }
+    }
+
+    #[test]
+    fn a_changed_trace_beside_its_index_is_survived(
+        which in 0..6_usize,
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let mut input = inputs().nth(which).unwrap();
+        let begin = 4 + u32::from_le_bytes(*input.first_chunk().unwrap()) as usize;
+        let trace = &mut input[begin..];
+        for (at, byte) in changes {
+            trace[at.index(trace.len())] = byte;
+        }
+        targets::index(&input);
     }
 }

@@ -1,4 +1,4 @@
-//! Names of one build as bytes: a checksum, and then values in the form of `postcard`.
+//! Names of one build as bytes: a checksum, and then values in the form of `bincode`.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -18,6 +18,11 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
 
 /// Bytes of the checksum at the start.
 const CHECKSUM: usize = 4;
+
+/// No value may ask for more memory than the largest file could fill.
+fn config() -> impl bincode::config::Config {
+    bincode::config::standard().with_limit::<{ super::FILE_MAX as usize }>()
+}
 
 /// What is known of one build.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,7 +114,7 @@ impl Stored {
         };
         let mut bytes = vec![0; CHECKSUM];
         // Only a path that is no text cannot be written; its file is as good as none.
-        bytes.extend(postcard::to_allocvec(&packed).unwrap_or_default());
+        bytes.extend(bincode::serde::encode_to_vec(&packed, config()).unwrap_or_default());
         let checksum = crc32fast::hash(&bytes[CHECKSUM..]);
         bytes[..CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -121,8 +126,9 @@ impl Stored {
         if u32::from_le_bytes(*checksum) != crc32fast::hash(rest) {
             return None;
         }
-        let packed: Packed<'_> = postcard::from_bytes(rest).ok()?;
-        if packed.version != VERSION || packed.build_id != build_id.0 {
+        let (packed, len): (Packed<'_>, usize) =
+            bincode::serde::borrow_decode_from_slice(rest, config()).ok()?;
+        if len != rest.len() || packed.version != VERSION || packed.build_id != build_id.0 {
             return None;
         }
         let text = |number: u32| packed.texts.get(number as usize).copied();

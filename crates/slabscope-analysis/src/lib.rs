@@ -19,6 +19,7 @@
 
 mod analyze;
 mod error;
+mod events;
 mod fault;
 mod frame;
 mod heap;
@@ -43,6 +44,7 @@ mod window;
 
 pub use analyze::analyze;
 pub use error::AnalyzeError;
+pub use events::{Beginning, each_event};
 pub use fault::{Example, FaultKind, FaultRow};
 pub use frame::Frame;
 pub use index::{Identity, Index, IndexError, IndexOptions, SUFFIX, profile_and_index};

@@ -74,8 +74,10 @@ Example:
   slabscope report app.1234.trace --json | jq .report.objects.peak";
 
 const DUMP_HELP: &str = "\
-Example:
-  slabscope dump app.1234.trace | grep -c HeapObjectAlloc";
+Examples:
+  slabscope dump app.1234.trace | grep -c HeapObjectAlloc
+  slabscope dump app.1234.trace --from 1.5s --to 1.6s
+  slabscope dump app.1234.trace --json | jq 'select(.name == \"SpanAlloc\")'";
 
 const VERIFY_HELP: &str = "\
 It checks that the file can be read to its end; that every free has its alloc,
@@ -145,8 +147,15 @@ pub(crate) struct DumpArgs {
     /// The trace
     pub(crate) file: PathBuf,
     /// Print the file's records, as 'go tool trace -d=wire' does
-    #[arg(long)]
+    ///
+    /// They are in the order of the file, of which there is no part by time.
+    #[arg(long, conflicts_with_all = ["from", "to", "json"], verbatim_doc_comment)]
     pub(crate) wire: bool,
+    /// Print JSON for machines, an event a line after one with a version
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
 }
 
 #[derive(Debug, ClapArgs)]

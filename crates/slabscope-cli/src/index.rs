@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use slabscope_analysis::{
-    AnalyzeError, Identity, Index, IndexError, IndexOptions, Profile, ProfileOptions, SUFFIX,
-    Window, profile_and_index, profile_without_names,
+    AnalyzeError, Beginning, Identity, Index, IndexError, IndexOptions, Profile, ProfileOptions,
+    SUFFIX, Window, profile_and_index, profile_without_names,
 };
 use slabscope_trace::{Open, Resume};
 
@@ -54,7 +54,21 @@ pub(crate) fn profile(
             profile_without_names(open, options, &mut |read| progress.at(read))
         }
     };
-    profile.map_err(|error| Failure::input(path, format!("{error}. {}", window::advice(&error))))
+    profile.map_err(|error| Failure::input(path, window::refusal(&error)))
+}
+
+/// The trace from a place on from which no event of the part `window` is missing, and that place; `None`
+/// where no index tells.
+pub(crate) fn beginning(
+    path: &Path,
+    window: Window,
+) -> Option<Result<(Beginning, Open<'static>), AnalyzeError>> {
+    let beside = Beside::of(path)?;
+    let mut index = Index::open(File::open(&beside.index).ok()?, &beside.identity).ok()?;
+    match index.beginning(window).ok()? {
+        Ok(beginning) => Some(Ok((beginning, beside.open(beginning.at()).ok()?))),
+        Err(error) => Some(Err(error)),
+    }
 }
 
 /// A trace that may have an index.
@@ -80,20 +94,21 @@ impl Beside<'_> {
     fn answer(&self, options: &ProfileOptions) -> Option<Result<Profile, AnalyzeError>> {
         let mut index = Index::open(File::open(&self.index).ok()?, &self.identity).ok()?;
         let progress = Progress::new(self.identity.len);
-        let mut open = |at: Option<Resume>| {
-            let Some(at) = at else {
-                return Open::stream(File::open(self.trace)?).map_err(io::Error::other);
-            };
-            let mut file = File::open(self.trace)?;
-            file.seek(SeekFrom::Start(at.offset))?;
-            Ok(Open::resumed(file, at))
-        };
+        let mut open = |at| self.open(at);
         let answer = index.profile(options, &mut open, &mut |read| progress.at(read));
         if matches!(answer, Err(IndexError::Damaged)) {
             // The next one is made by whoever reads the whole; where it cannot be removed, it stays.
             let _ = fs::remove_file(&self.index);
         }
         answer.ok()
+    }
+
+    /// The trace from this place on, or all of it.
+    fn open(&self, at: Option<Resume>) -> io::Result<Open<'static>> {
+        let mut file = File::open(self.trace)?;
+        let Some(at) = at else { return Open::stream(file).map_err(io::Error::other) };
+        file.seek(SeekFrom::Start(at.offset))?;
+        Ok(Open::resumed(file, at))
     }
 
     /// The profile of the whole trace, and an index beside it.

@@ -24,6 +24,11 @@ pub(crate) fn write(path: &Path, result: &impl Serialize, out: &mut impl Write) 
     writeln!(out, "{}", plain(&json))
 }
 
+/// Writes the version and the file alone, in one line: what comes before results that are lines.
+pub(crate) fn head(path: &Path, out: &mut dyn Write) -> io::Result<()> {
+    line(&Envelope { version: VERSION, file: &path.to_string_lossy(), result: () }, out)
+}
+
 /// Writes `result` in one line.
 pub(crate) fn line(result: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", plain(&serde_json::to_string(result)?))

@@ -50,12 +50,13 @@ impl WindowArgs {
 }
 
 /// What went wrong with the part, and what to do.
-pub(crate) fn advice(error: &AnalyzeError) -> &'static str {
-    match error {
+pub(crate) fn refusal(error: &AnalyzeError) -> String {
+    let advice = match error {
         AnalyzeError::NoWallClock => "Give --from and --to as times after its start, as in 1.5s.",
         AnalyzeError::BehindEnd { .. } => "Choose an earlier --from.",
         _ => "Name a file that slabscope or Go wrote.",
-    }
+    };
+    format!("{error}. {advice}")
 }
 
 const UNITS: [(&str, f64); 7] =

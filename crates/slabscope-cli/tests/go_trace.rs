@@ -90,6 +90,57 @@ fn dumps_have_every_event() {
 }
 
 #[test]
+fn a_dump_as_json_has_every_event_with_all_it_says() {
+    let output = in_its_directory(&["dump", "--json"]).assert().code(0).stderr("");
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let mut rows = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let head: serde_json::Value = rows.next().unwrap();
+    let expected = serde_json::json!({ "version": 1, "file": "go1.27-allocfree-small.trace" });
+    assert_eq!(head, expected);
+    let rows: Vec<serde_json::Value> = rows.collect();
+    let output = in_its_directory(&["dump"]).assert().get_output().clone();
+    let dump = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<_> = dump.lines().filter(|line| line.starts_with("M=")).collect();
+    assert_eq!(rows.len(), lines.len());
+    let mut kinds = std::collections::BTreeSet::new();
+    for (row, line) in rows.iter().zip(lines) {
+        let kind = row["kind"].as_str().unwrap();
+        kinds.insert(kind);
+        let number = |key: &str| row[key].as_i64().unwrap_or(-1);
+        let head = format!(
+            "M={} P={} G={} {kind} Time={}",
+            number("thread"),
+            number("proc"),
+            number("goroutine"),
+            row["time"]
+        );
+        assert!(line.starts_with(&head), "{row}\n{line}");
+        // Arguments, metrics and states are words of Go's line.
+        let words = |text: &serde_json::Value| line.contains(text.as_str().unwrap());
+        match kind {
+            "Experimental" => {
+                let args = row["args"].as_object().unwrap();
+                assert!(words(&row["name"]) && args.len() == line.matches("Value{").count());
+                for (name, value) in args {
+                    assert!(line.contains(&format!("{name}=Value{{Uint64({value})}}")), "{line}");
+                }
+            }
+            "StateTransition" => assert!(words(&row["from"]) && words(&row["to"]), "{row}"),
+            "Metric" => assert!(line.contains(&row["value"].to_string()), "{row}"),
+            "RangeBegin" | "RangeEnd" => assert!(words(&row["name"]) && words(&row["scope"])),
+            _ => {}
+        }
+    }
+    assert!(kinds.len() >= 6, "{kinds:?}");
+    let frames = rows.iter().filter_map(|row| row["stack"].as_array()).flatten();
+    assert_eq!(frames.count(), dump.matches(" @ 0x").count() - transition_frames(&rows));
+}
+
+fn transition_frames(rows: &[serde_json::Value]) -> usize {
+    rows.iter().filter_map(|row| row["transition_stack"].as_array()).flatten().count()
+}
+
+#[test]
 fn a_reader_that_has_enough_is_no_failure() {
     for command in ["report", "dump", "verify"] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_slabscope"))

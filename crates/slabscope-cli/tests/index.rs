@@ -111,15 +111,41 @@ fn every_command_says_the_same_with_an_index() {
     traced.check(&["flamegraph", "--weight", "peak"]);
     traced.check(&["export", "--format", "collapsed", "--from", "1s"]);
     assert_eq!(checked, 9 * 6);
+    dumps_begin_where_the_index_tells(&traced);
 
     answers_come_from_the_index(&traced);
     what_is_no_index_is_not_believed(&traced);
+}
+
+/// A part of a dump is a part of the whole one, and what lies long before it is not read.
+fn dumps_begin_where_the_index_tells(traced: &Traced) {
+    let (_, whole, _) = traced.check(&["dump"]);
+    let time = |line: &str| {
+        let (_, rest) = line.split_once(" Time=").unwrap();
+        rest.split(' ').next().unwrap().parse::<i64>().unwrap()
+    };
+    let start = time(whole.lines().next().unwrap());
+    for (from, to) in [(1_700, 1_900), (0, 40), (2_950, 2_951)] {
+        let [from_text, to_text] = [from, to].map(|ms| format!("{ms}ms"));
+        let part = ["dump", "--from", &from_text, "--to", &to_text];
+        let (code, said, _) = traced.check(&part);
+        let times = start + from * 1_000_000..start + to * 1_000_000;
+        let wanted: Vec<_> = whole.lines().filter(|line| times.contains(&time(line))).collect();
+        let found: Vec<_> = said.lines().collect();
+        assert!(code == Some(0) && !found.is_empty() && found == wanted, "{from_text}");
+        let (_, rows, _) = traced.check(&[&part[..], &["--json"]].concat());
+        assert_eq!(rows.lines().count(), found.len() + 1);
+    }
+    let (code, said, error) = traced.check(&["dump", "--from", "1h"]);
+    assert!(code == Some(2) && said.is_empty() && error.contains("the trace ends"), "{error}");
+    assert_eq!(traced.check(&["dump", "--to", "1h"]).1, whole);
 }
 
 /// With the middle of the trace gone, what does not need it is answered all the same.
 fn answers_come_from_the_index(traced: &Traced) {
     let before = traced.say(&["leaks"], &[]);
     let late = traced.say(&["peak", "--from", "3s"], &[]);
+    let dump = traced.say(&["dump", "--from", "3s"], &[]);
     let modified = fs::metadata(&traced.trace).unwrap().modified().unwrap();
     let whole = fs::read(&traced.trace).unwrap();
     let file = File::options().write(true).open(&traced.trace).unwrap();
@@ -127,6 +153,7 @@ fn answers_come_from_the_index(traced: &Traced) {
     file.set_modified(modified).unwrap();
     assert_eq!(traced.say(&["leaks"], &[]), before);
     assert_eq!(traced.say(&["peak", "--from", "3s"], &[]), late);
+    assert_eq!(traced.say(&["dump", "--from", "3s"], &[]), dump);
     assert_ne!(traced.say(&["leaks"], &["--no-index"]), before);
     fs::write(&traced.trace, whole).unwrap();
     file.set_modified(modified).unwrap();

@@ -105,18 +105,7 @@ fn write_sync(sync: &Sync, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn write_range(range: &Range, out: &mut impl Write) -> io::Result<()> {
-    let name = match &range.name {
-        RangeName::StopTheWorld(reason) => {
-            let mut name = b"stop-the-world (".to_vec();
-            name.extend_from_slice(reason.as_bytes());
-            name.push(b')');
-            Text::new(&name)
-        }
-        RangeName::Mark => Text::from("GC concurrent mark phase"),
-        RangeName::Sweep(_) => Text::from("GC incremental sweep"),
-        RangeName::MarkAssist => Text::from("GC mark assist"),
-    };
-    named(" Name=", &name, out)?;
+    named(" Name=", &range.name.text(), out)?;
     write!(out, " Scope={}", range.scope)
 }
 

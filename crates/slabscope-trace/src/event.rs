@@ -118,6 +118,20 @@ pub enum RangeName {
     MarkAssist,
 }
 
+impl RangeName {
+    /// What goes on, as Go's tools print it.
+    pub fn text(&self) -> Text {
+        match self {
+            RangeName::StopTheWorld(reason) => {
+                Text::new(&[b"stop-the-world (", reason.as_bytes(), b")"].concat())
+            }
+            RangeName::Mark => Text::from("GC concurrent mark phase"),
+            RangeName::Sweep(_) => Text::from("GC incremental sweep"),
+            RangeName::MarkAssist => Text::from("GC mark assist"),
+        }
+    }
+}
+
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Swept {

@@ -10,6 +10,7 @@ use super::file::{At, Index, Segment, Stand};
 use super::standing::Standing;
 use super::tables::Tables;
 use crate::error::AnalyzeError;
+use crate::events::Beginning;
 use crate::heap::Heap;
 use crate::profile::{Books, Cell, Delta, Ledger, Profile, ProfileOptions, Temporary};
 use crate::replay::{KINDS, Replay, Watch};
@@ -50,6 +51,38 @@ impl<F: Read + Seek> Index<F> {
         let mut legs = Legs { index: self, tables, end, window, limits, open, progress };
         legs.profile(options)
     }
+
+    /// Where reading may begin so that no event of a part is missed.
+    ///
+    /// # Errors
+    /// When the index is of no use for that. The inner result says that the trace has no such part.
+    pub fn beginning(
+        &mut self,
+        window: Window,
+    ) -> Result<Result<Beginning, AnalyzeError>, IndexError> {
+        let end: Standing = self.value(self.root.end.standing)?;
+        let clock = end.clock();
+        let Some(limits) = Limits::new(window, &clock) else {
+            return Ok(Err(AnalyzeError::NoWallClock));
+        };
+        let number = limits.from.map_or(0, |from| before(&self.root.segments, from));
+        let segment = self.root.segments.get(number).filter(|_| number > 0);
+        Ok(Ok(Beginning { clock, at: segment.map(|segment| segment.at.resume()) }))
+    }
+}
+
+/// The last segment that begins before this time and where a replay can begin.
+fn before(segments: &[Segment], time: Time) -> usize {
+    let segments = segments.iter().enumerate().skip(1).rev();
+    let mut before = segments.filter(|(_, segment)| segment.at.last < time.0);
+    before.find(|(_, segment)| segment.stand.is_some()).map_or(0, |(number, _)| number)
+}
+
+impl At {
+    fn resume(self) -> Resume {
+        let At { version, offset, last, syncs } = self;
+        Resume { version, offset, last: Time(last), syncs }
+    }
 }
 
 /// The way to a profile: what is replayed of the trace, and what is not.
@@ -79,14 +112,14 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
     ) -> Result<Result<Profile, AnalyzeError>, IndexError> {
         let last = match self.limits.to {
             Some(to) if self.end.last().is_none_or(|last| last >= to) => {
-                Last::Segment(self.before(to))
+                Last::Segment(before(&self.index.root.segments, to))
             }
             _ => Last::End,
         };
         let (books, before) = match self.limits.from {
             None => (self.fold(Books::default(), 0, last)?, Before::default()),
             Some(from) => {
-                let first = self.before(from);
+                let first = before(&self.index.root.segments, from);
                 let mut replay = self.begin(first, None, Before::default())?;
                 let bounds = self.boundaries(first, last);
                 let mut stop = Stop { bounds, at: None };
@@ -122,13 +155,6 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
         self.index.root.segments.get(number).copied().ok_or(IndexError::Damaged)
     }
 
-    /// The last segment that begins before this time and where a replay can begin.
-    fn before(&self, time: Time) -> usize {
-        let segments = self.index.root.segments.iter().enumerate().skip(1).rev();
-        let mut before = segments.filter(|(_, segment)| segment.at.last < time.0);
-        before.find(|(_, segment)| segment.stand.is_some()).map_or(0, |(number, _)| number)
-    }
-
     /// Where the segments behind this one begin, up to the last.
     fn boundaries(&self, first: usize, last: Last) -> Vec<(u64, usize)> {
         let segments = self.index.root.segments.iter().enumerate().skip(first + 1);
@@ -154,8 +180,7 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
     }
 
     fn trace(&mut self, number: usize) -> Result<Open<'static>, IndexError> {
-        let At { version, offset, last, syncs } = self.segment(number)?.at;
-        let resume = Resume { version, offset, last: Time(last), syncs };
+        let resume = self.segment(number)?.at.resume();
         Ok((self.open)((number > 0).then_some(resume))?)
     }
 

@@ -28,9 +28,7 @@ impl Export for JsonLines {
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         written?;
-        let error = read.map_err(|error| {
-            Failure::input(path, format!("{error}. {}", window::advice(&error)))
-        })?;
+        let error = read.map_err(|error| Failure::input(path, window::refusal(&error)))?;
         let Some(error) = error else { return Ok(Outcome::Fine) };
         let message =
             format!("offset {}: {}. Everything before that was written.", error.offset, error.what);

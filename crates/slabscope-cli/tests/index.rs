@@ -124,13 +124,14 @@ fn dumps_begin_where_the_index_tells(traced: &Traced) {
         let (_, rest) = line.split_once(" Time=").unwrap();
         rest.split(' ').next().unwrap().parse::<i64>().unwrap()
     };
-    let start = time(whole.lines().next().unwrap());
-    for (from, to) in [(1_700, 1_900), (0, 40), (2_950, 2_951)] {
-        let [from_text, to_text] = [from, to].map(|ms| format!("{ms}ms"));
+    let times: Vec<_> = whole.lines().map(time).collect();
+    let at = |hundredths: usize| times[times.len() * hundredths / 100];
+    for (from, to) in [(at(0), at(2)), (at(55), at(60)), (at(93), at(95))] {
+        let [from_text, to_text] = [from, to].map(|time| format!("{}ns", time - times[0]));
         let part = ["dump", "--from", &from_text, "--to", &to_text];
         let (code, said, _) = traced.check(&part);
-        let times = start + from * 1_000_000..start + to * 1_000_000;
-        let wanted: Vec<_> = whole.lines().filter(|line| times.contains(&time(line))).collect();
+        let wanted: Vec<_> =
+            whole.lines().filter(|line| (from..to).contains(&time(line))).collect();
         let found: Vec<_> = said.lines().collect();
         assert!(code == Some(0) && !found.is_empty() && found == wanted, "{from_text}");
         let (_, rows, _) = traced.check(&[&part[..], &["--json"]].concat());

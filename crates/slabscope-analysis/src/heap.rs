@@ -5,6 +5,7 @@
 //! reports a fault, and then goes on from what the newest event says.
 
 mod class;
+mod geography;
 mod kept;
 mod page_map;
 mod pool;
@@ -22,6 +23,7 @@ use slabscope_wire::size_class::{self, SizeClass};
 
 use crate::fault::FaultKind;
 pub(crate) use class::Class;
+pub(crate) use geography::{Geography, is_of_span};
 pub(crate) use kept::KeptTag;
 pub(crate) use span::{Span, SpanKind};
 pub(crate) use span_table::{Slot, SpanView};
@@ -106,6 +108,11 @@ impl<T: Copy> Heap<T> {
             strays: HashMap::default(),
             stacks: HashMap::default(),
         }
+    }
+
+    /// What the ids of this heap count in.
+    pub(crate) fn units(&self) -> Units {
+        self.units
     }
 
     /// Replays an event.

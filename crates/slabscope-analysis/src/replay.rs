@@ -6,7 +6,6 @@
 mod failure;
 mod kinds;
 mod replayed;
-mod row;
 mod visit;
 
 use std::ops::ControlFlow;
@@ -14,11 +13,11 @@ use std::thread;
 
 use slabscope_trace::alloc_free::{AllocFree, GenerationData};
 use slabscope_trace::{
-    Error, Event, Kind, Open, Reader, Resume, Run, Sync, ThreadId, Time, Visitor,
+    Error, Event, Kind, Open, Placed, Reader, Resume, Row, Run, Sync, ThreadId, Time, Visitor,
 };
 
 use crate::error::AnalyzeError;
-use crate::heap::{Heap, Listener, Units};
+use crate::heap::{Geography, Heap, In, Listener, Units, is_of_span};
 use crate::moment::Clock;
 use crate::side_data::SideData;
 use crate::sites::{Numbered, Sites};
@@ -26,9 +25,9 @@ use crate::threads::{Owner, Threads};
 use crate::window::{Limits, Window};
 pub(crate) use failure::read_error;
 pub(crate) use kinds::KINDS;
+use kinds::{ALLOC, FREE};
 pub(crate) use kinds::{event_name, is_alloc_or_free, is_of_object};
 pub(crate) use replayed::Replayed;
-pub(crate) use row::{ROW_MAX, RowEvent};
 
 /// The event being replayed.
 #[derive(Clone, Copy, Debug)]
@@ -58,18 +57,32 @@ pub(crate) trait Lens: Listener {
     fn now(&mut self) -> &mut Now;
     /// The event that was put there comes next; then the heap tells what it did.
     fn event(&mut self, sites: &Sites);
-    /// A row of events comes next; thread and owner were put there.
-    fn row(&mut self, heap: &mut Heap<Self::Tag>, sites: &Sites, row: &[RowEvent])
+    /// Objects are allocated and freed whose slots were found; thread and owner were put there.
+    fn row(&mut self, heap: &mut Heap<Self::Tag>, sites: &mut Sites, row: Row<'_>)
     where
         Self: Sized,
     {
         for event in row {
-            event.put(self.now());
-            self.event(sites);
-            event.apply(heap, self);
+            self.placed(heap, sites, &event);
             if self.has_enough() {
                 break;
             }
+        }
+    }
+    /// One of them.
+    fn placed(&mut self, heap: &mut Heap<Self::Tag>, sites: &mut Sites, event: &Placed)
+    where
+        Self: Sized,
+    {
+        let &Placed { time, id, ty, is_alloc, .. } = event;
+        let site = if is_alloc { sites.of_object(ty) } else { Numbered::UNKNOWN };
+        let kind = if is_alloc { ALLOC } else { FREE };
+        let now = self.now();
+        *now = Now { time, site, kind, id, ..*now };
+        self.event(sites);
+        match is_alloc {
+            true => heap.object_in(id, In::Allocated, self),
+            false => heap.object_out(id, self),
         }
     }
     /// The clock is known, or known better.
@@ -123,8 +136,8 @@ pub(crate) struct Replay<L: Lens> {
     pub(crate) thread: ThreadId,
     /// Who that is, once it was looked up; `None` where it depends on the time.
     pub(crate) owner: Option<Owner>,
-    /// Empty between runs.
-    pub(crate) row: Vec<RowEvent>,
+    /// Whether the places hold that were found ahead of the replay: they are those of this heap.
+    pub(crate) has_places: bool,
     pub(crate) sites: Sites,
     pub(crate) side: SideData,
     pub(crate) counts: [u64; KINDS],
@@ -134,7 +147,6 @@ pub(crate) struct Replay<L: Lens> {
     pub(crate) generations: u64,
     /// A generation may have begun, or the trace ended: the next event tells.
     pub(crate) is_pending: bool,
-    pub(crate) unknown_sites: u64,
     pub(crate) last: Option<Time>,
     pub(crate) window: Window,
     pub(crate) limits: Option<Limits>,
@@ -157,7 +169,7 @@ impl<L: Lens> Replay<L> {
             threads: Threads::default(),
             thread: ThreadId::NONE,
             owner: None,
-            row: Vec::with_capacity(ROW_MAX),
+            has_places: false,
             sites: Sites::default(),
             side: SideData::default(),
             counts: [0; KINDS],
@@ -165,7 +177,6 @@ impl<L: Lens> Replay<L> {
             before: ([0; KINDS], 0),
             generations: 0,
             is_pending: false,
-            unknown_sites: 0,
             last: None,
             window,
             limits: None,
@@ -183,13 +194,15 @@ impl<L: Lens> Replay<L> {
         watch: &mut impl Watch<L>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(u8, Option<Error>), AnalyzeError> {
+        // Another thread decodes ahead where there is another CPU for it.
+        let is_ahead = thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
+        let trace = trace.placing(Geography::of(&self.heap));
+        self.has_places = true;
         let mut read = |mut reader: Reader<'_>| {
             let read = self.all(&mut reader, watch, progress);
             progress(reader.offset());
             read.map(|error| (reader.version(), error))
         };
-        // Another thread decodes ahead where there is another CPU for it.
-        let is_ahead = thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
         if is_ahead { trace.ahead(read) } else { read(trace.here()) }
     }
 
@@ -205,10 +218,7 @@ impl<L: Lens> Replay<L> {
             let Some(run) = reader.next_run() else { break };
             let flow = match run {
                 Ok(Run::Event(event)) => self.event(&event, at, watch)?,
-                Ok(Run::Experimental(mut run)) => match run.visit(self) {
-                    ControlFlow::Continue(()) => self.end_row(),
-                    flow => flow,
-                },
+                Ok(Run::Experimental(mut run)) => run.visit(self),
                 Err(error) => return Ok(Some(error)),
             };
             if flow.is_break() {
@@ -240,7 +250,10 @@ impl<L: Lens> Replay<L> {
             if flow.is_break() {
                 return Ok(flow);
             }
-            return Ok(self.other(event.time, AllocFree::from_event(experimental)));
+            let what = AllocFree::from_event(experimental);
+            // Nobody was shown this one ahead.
+            self.has_places &= !what.is_some_and(is_of_span);
+            return Ok(self.other(event.time, what));
         }
         let flow = self.begin_event(event.time);
         self.other += u64::from(flow.is_continue());
@@ -327,6 +340,7 @@ impl<L: Lens> Replay<L> {
             self.sites.take_types(data.types);
         }
         if self.last.is_none() {
+            self.has_places &= self.side.units() == self.heap.units();
             self.heap = Heap::new(self.side.units(), !self.side.is_ours());
         }
         Ok(())

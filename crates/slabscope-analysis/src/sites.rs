@@ -69,6 +69,8 @@ pub(crate) struct Sites {
     /// By number in this generation, if that is small; `UNKNOWN` for none.
     dense: Vec<Numbered>,
     sparse: HashMap<u64, Numbered, RandomState>,
+    /// How many objects were of sites that no generation told of.
+    pub(crate) unknown: u64,
 }
 
 impl Default for Sites {
@@ -81,6 +83,7 @@ impl Default for Sites {
             by_stack: HashMap::default(),
             dense: vec![Numbered::UNKNOWN],
             sparse: HashMap::default(),
+            unknown: 0,
         }
     }
 }
@@ -125,6 +128,13 @@ impl Sites {
             Some(&known) => known,
             None => self.far(number),
         }
+    }
+
+    /// The site of an object that has this number. It is counted where the site is not known.
+    pub(crate) fn of_object(&mut self, number: u64) -> Numbered {
+        let site = self.at(number);
+        self.unknown += u64::from(number != 0 && site == Numbered::UNKNOWN);
+        site
     }
 
     #[cold]

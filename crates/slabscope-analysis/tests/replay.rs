@@ -181,3 +181,60 @@ fn progress_ends_with_the_whole_file() {
         .unwrap();
     assert_eq!(last, trace.bytes.len() as u64);
 }
+
+/// Slots are found ahead of the replay by what can be known then.
+#[test]
+fn what_was_found_ahead_is_not_believed_of_pages_of_another_size() {
+    const PAGES: [u64; 2] = [3 * 512, 6 * 512];
+    let mut trace = TraceBuilder::new();
+    trace.begin(1_000).info_of_pages(4096).build(&[("writer", "x")]).sites(&[(1, 40)]).events(
+        7,
+        1_000,
+        &[
+            (id::SPAN_ALLOC, 1, &[3, 1, CLASS_48]),
+            (id::SPAN_ALLOC, 1, &[6, 1, CLASS_48]),
+            (id::HEAP_OBJECT_ALLOC, 1, &[PAGES[0] + 6, 1]),
+            // With pages of 8 KiB this would be in the first of the two spans.
+            (id::HEAP_OBJECT_ALLOC, 1, &[PAGES[1] + 6, 1]),
+            (id::HEAP_OBJECT_FREE, 1, &[PAGES[0] + 6]),
+            (id::SPAN_FREE, 1, &[3]),
+        ],
+    );
+    trace.closing(EndReason::Exited, [0; 9]).end();
+    let report = report(&trace);
+    assert_eq!(report.verify().findings, []);
+    assert_eq!((report.objects.allocated, report.objects.live), (amount(2, 96), amount(1, 48)));
+}
+
+#[test]
+fn what_was_found_ahead_is_not_believed_once_a_span_could_not_be_seen() {
+    const TOO_LARGE: u64 = 1 << 40;
+    let mut trace = TraceBuilder::new();
+    trace.begin(1_000).info().build(&[("writer", "x")]).sites(&[(1, 40)]);
+    // No plain event is so large; from there on the reader has the generation to itself.
+    trace.events(
+        7,
+        1_000,
+        &[
+            (id::SPAN_ALLOC, 1, &[500, 1, TOO_LARGE]),
+            (id::SPAN_ALLOC, 1, &[3, 1, CLASS_48]),
+            (id::HEAP_OBJECT_ALLOC, 1, &[3 * 1024, 1]),
+            (id::HEAP_OBJECT_ALLOC, 1, &[3 * 1024 + 6, 1]),
+        ],
+    );
+    trace.end().begin(2_000).info().build(&[("writer", "x")]).sites(&[(1, 40)]).events(
+        7,
+        2_000,
+        &[
+            (id::SPAN_ALLOC, 1, &[5, 1, CLASS_48]),
+            (id::HEAP_OBJECT_ALLOC, 1, &[5 * 1024, 1]),
+            (id::HEAP_OBJECT_FREE, 1, &[3 * 1024]),
+            (id::HEAP_OBJECT_FREE, 1, &[5 * 1024]),
+        ],
+    );
+    trace.closing(EndReason::Exited, [0; 9]).end();
+    let report = report(&trace);
+    assert_eq!((report.objects.allocated, report.objects.live), (amount(3, 144), amount(1, 48)));
+    let faults: Vec<_> = report.faults.iter().map(|row| (row.kind, row.count)).collect();
+    assert_eq!(faults, [(FaultKind::SpanOfUnknownClass, 1)]);
+}

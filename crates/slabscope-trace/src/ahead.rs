@@ -13,6 +13,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::generation::Generation;
 use crate::merge::{Events, Merge, RUN_EVENTS, Rest};
+use crate::run::Placing;
 use crate::source::Source;
 use crate::supply::{Opening, open};
 
@@ -41,6 +42,7 @@ pub(crate) struct Ahead<'a> {
 /// The end of the thread that reads ahead.
 struct Worker<'a> {
     source: Source<'a>,
+    placing: Placing<'a>,
     messages: Sender<Message<'a>>,
     used: Receiver<Events>,
 }
@@ -72,11 +74,15 @@ impl<'a> Ahead<'a> {
 }
 
 /// Runs `body` with what another thread reads ahead of it from `source`.
-pub(crate) fn with<'a, T>(source: Source<'a>, body: impl FnOnce(Ahead<'a>) -> T) -> T {
+pub(crate) fn with<'a, T>(
+    source: Source<'a>,
+    placing: Placing<'a>,
+    body: impl FnOnce(Ahead<'a>) -> T,
+) -> T {
     let (sender, messages) = bounded(RUNS_MAX);
     let (used, used_out) = unbounded();
     thread::scope(|scope| {
-        scope.spawn(move || Worker { source, messages: sender, used: used_out }.run());
+        scope.spawn(move || Worker { source, placing, messages: sender, used: used_out }.run());
         body(Ahead { messages, used })
     })
 }
@@ -95,12 +101,13 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn merge(&self, generation: &Generation<'a>, mut merge: Merge) -> Option<()> {
+    fn merge(&mut self, generation: &Generation<'a>, mut merge: Merge) -> Option<()> {
         loop {
             let mut run = self.used.try_recv().unwrap_or_default();
             run.clear();
             run.plain.reserve(RUN_EVENTS);
             let more = merge.fill(generation, &mut run);
+            self.placing.place(&mut run.plain);
             self.messages.send(Message::Run(run)).ok()?;
             if !more {
                 return self.messages.send(Message::Rest(merge.rest(generation))).ok();

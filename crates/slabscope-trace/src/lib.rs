@@ -77,7 +77,7 @@ pub use event::{
 pub use experiment::{Experiment, ExperimentalBatch, ExperimentalData, ExperimentalEvent};
 pub use id::{GoId, ProcId, TaskId, ThreadId, Time};
 pub use reader::{Open, Reader, Resume};
-pub use run::{Experimental, ExperimentalRun, Run, Visitor};
+pub use run::{Experimental, ExperimentalRun, Place, Placed, Placer, Row, RowEvents, Run, Visitor};
 pub use stack::{Frame, Stack};
 pub use sync::{ClockSnapshot, Sync, WallTime};
 pub use text::Text;

@@ -1,7 +1,10 @@
 //! Events by the thousand: what programs that look at every allocation go through.
 
+mod placed;
 mod visit;
 
+pub(crate) use placed::Placing;
+pub use placed::{Place, Placed, Placer, Row, RowEvents};
 pub use visit::Visitor;
 
 use crate::catalog::Catalog;

@@ -7,6 +7,7 @@ use crate::ahead::Ahead;
 use crate::error::Error;
 use crate::generation::Generation;
 use crate::merge::{Events, Merge, Rest};
+use crate::run::Placing;
 use crate::source::Source;
 
 /// What comes where a generation may begin.
@@ -35,12 +36,13 @@ pub(crate) enum Supply<'a> {
 #[derive(Debug)]
 pub(crate) struct Own<'a> {
     source: Source<'a>,
+    placing: Placing<'a>,
     current: Option<(Arc<Generation<'a>>, Merge)>,
 }
 
 impl<'a> Supply<'a> {
-    pub(crate) fn own(source: Source<'a>) -> Self {
-        Supply::Own(Own { source, current: None })
+    pub(crate) fn own(source: Source<'a>, placing: Placing<'a>) -> Self {
+        Supply::Own(Own { source, placing, current: None })
     }
 
     /// Goes on to the next generation.
@@ -67,7 +69,9 @@ impl<'a> Supply<'a> {
             Supply::Own(own) => {
                 run.clear();
                 let (generation, mut merge) = own.current.take()?;
-                if merge.fill(&generation, run) {
+                let more = merge.fill(&generation, run);
+                own.placing.place(&mut run.plain);
+                if more {
                     own.current = Some((generation, merge));
                     return None;
                 }

@@ -101,6 +101,6 @@ fn sorted<T: Copy>(by_id: &HashMap<u64, T, RandomState>) -> Vec<(u64, T)> {
     sorted
 }
 
-/// A record of a span and an object takes a few bytes and makes room for so many objects at most, as
-/// the same events of a trace do.
+/// A record of a span takes a few bytes and makes room for so many objects at most, as the event of a
+/// trace does.
 const _: () = assert!(DENSE_MAX <= 1024);

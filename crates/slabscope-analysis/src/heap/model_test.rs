@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use slabscope_trace::Placer;
 
 use super::*;
 
@@ -241,5 +242,27 @@ proptest! {
         let expected = naive.figures();
         prop_assert_eq!(live, expected.bytes);
         prop_assert_eq!(figures, expected);
+    }
+
+    #[test]
+    fn the_spans_alone_number_slots_as_the_heap_does(
+        events in prop::collection::vec(event(), 0..200),
+        cut in 0..200_usize,
+    ) {
+        let mut heap = Heap::new(Units::default(), true);
+        let (mut geography, mut figures) = (Geography::of(&heap), Figures::default());
+        for (number, event) in events.into_iter().enumerate() {
+            if number == cut {
+                geography = Geography::of(&heap);
+            }
+            match event {
+                AllocFree::HeapObjectAlloc { id, .. } | AllocFree::HeapObjectFree { id } => {
+                    let place = geography.place(id).map(|place| (place.slot, place.class.get()));
+                    prop_assert_eq!(place, heap.slot_of(id).map(|slot| (slot.number, slot.class)));
+                }
+                other => geography.other(other),
+            }
+            heap.apply(event, &mut figures);
+        }
     }
 }

@@ -42,7 +42,7 @@ impl Page {
 }
 
 /// All pages that are known.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct PageMap {
     chunks: Vec<Option<Box<[Page; CHUNK as usize]>>>,
     far: HashMap<u64, Page, RandomState>,

@@ -30,6 +30,11 @@ impl<T: Copy> Pool<T> {
         Some(base as u32)
     }
 
+    /// The same stretches, all free.
+    pub(super) fn emptied<U: Copy>(&self) -> Pool<U> {
+        Pool { slots: vec![None; self.slots.len()], unused: self.unused.clone() }
+    }
+
     /// Takes a stretch back.
     pub(super) fn give_back(&mut self, base: u32, count: usize) {
         self.stretch_mut(base, count).fill(None);

@@ -12,33 +12,38 @@ pub(super) const DENSE_MAX: u64 = 1024;
 /// The slots of one span.
 #[derive(Debug)]
 pub(super) enum Slots<T> {
-    /// As yet, none was used.
-    Unused,
     /// A stretch of the pool, which begins there.
     Dense(u32),
     /// Those in use, for a span of more than memory may have room for.
     Sparse(HashMap<u64, T, RandomState>),
 }
 
+impl<T> Slots<T> {
+    /// Slots of which none is known of, as of a span that is not in the table yet.
+    pub(super) fn none() -> Slots<T> {
+        Slots::Sparse(HashMap::default())
+    }
+}
+
 impl<T: Copy> Slots<T> {
+    /// So many free slots.
+    pub(super) fn free(count: u64, pool: &mut Pool<T>) -> Slots<T> {
+        let is_dense = (1..=DENSE_MAX).contains(&count);
+        let base = is_dense.then(|| pool.take(count as usize)).flatten();
+        base.map_or_else(Slots::none, Slots::Dense)
+    }
+
     /// What lies in a slot.
     pub(super) fn get(&self, index: u64, pool: &mut Pool<T>) -> Option<T> {
         match self {
-            Slots::Unused => None,
             Slots::Dense(base) => *pool.slot(*base, index)?,
             Slots::Sparse(slots) => slots.get(&index).copied(),
         }
     }
 
-    /// Puts an object into one of `count` slots.
-    pub(super) fn put(&mut self, index: u64, tag: T, count: u64, pool: &mut Pool<T>) {
-        if matches!(self, Slots::Unused) {
-            let is_dense = (1..=DENSE_MAX).contains(&count);
-            let base = is_dense.then(|| pool.take(count as usize)).flatten();
-            *self = base.map_or_else(|| Slots::Sparse(HashMap::default()), Slots::Dense);
-        }
+    /// Puts an object into a slot.
+    pub(super) fn put(&mut self, index: u64, tag: T, pool: &mut Pool<T>) {
         match self {
-            Slots::Unused => {}
             Slots::Dense(base) => {
                 if let Some(slot) = pool.slot(*base, index) {
                     *slot = Some(tag);
@@ -53,7 +58,6 @@ impl<T: Copy> Slots<T> {
     /// Takes the object out of a slot.
     pub(super) fn take(&mut self, index: u64, pool: &mut Pool<T>) -> Option<T> {
         match self {
-            Slots::Unused => None,
             Slots::Dense(base) => pool.slot(*base, index)?.take(),
             Slots::Sparse(slots) => slots.remove(&index),
         }
@@ -66,7 +70,6 @@ impl<T: Copy> Slots<T> {
         pool: &'a Pool<T>,
     ) -> impl Iterator<Item = (u64, T)> + 'a {
         let (dense, sparse) = match self {
-            Slots::Unused => (None, None),
             Slots::Dense(base) => (Some(pool.stretch(*base, count as usize)), None),
             Slots::Sparse(slots) => (None, Some(slots)),
         };
@@ -84,10 +87,10 @@ mod tests {
     fn few_and_many_slots_behave_alike() {
         let mut pool = Pool::default();
         for count in [DENSE_MAX, 1 << 40] {
-            let mut slots = Slots::Unused;
+            let mut slots = Slots::free(count, &mut pool);
             assert_eq!(slots.take(5, &mut pool), None);
-            slots.put(5, 3_u8, count, &mut pool);
-            slots.put(7, 4, count, &mut pool);
+            slots.put(5, 3_u8, &mut pool);
+            slots.put(7, 4, &mut pool);
             assert_eq!((slots.get(5, &mut pool), slots.get(6, &mut pool)), (Some(3), None));
             assert_eq!(slots.all(count, &pool).count(), 2);
             assert_eq!(slots.take(5, &mut pool), Some(3));

@@ -81,8 +81,18 @@ impl<T: Copy> Span<T> {
             SpanKind::Large => (bytes, 1),
             SpanKind::Other | SpanKind::Unknown => (0, 0),
         };
-        let (is_tiny, slots) = (kindclass == TINY, Slots::Unused);
+        let (is_tiny, slots) = (kindclass == TINY, Slots::none());
         Some(Span { start, pages, kind, is_tiny, slot_bytes, slot_count, slots })
+    }
+
+    /// The same span with nothing in it.
+    pub(super) fn emptied<U: Copy>(&self) -> Span<U> {
+        let Span { start, pages, kind, is_tiny, slot_bytes, slot_count, .. } = *self;
+        let slots = match self.slots {
+            Slots::Dense(base) => Slots::Dense(base),
+            Slots::Sparse(_) => Slots::none(),
+        };
+        Span { start, pages, kind, is_tiny, slot_bytes, slot_count, slots }
     }
 
     /// A kindclass that makes such a span.

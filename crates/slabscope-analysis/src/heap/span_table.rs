@@ -49,8 +49,8 @@ impl<T: Copy> SpanTable<T> {
         }
     }
 
-    /// The slot an object lies in, if it is of a size class and had an object before. What is not
-    /// found may be there all the same.
+    /// The slot an object lies in, if it is of a size class. What is not found may be there all
+    /// the same.
     #[inline]
     pub(super) fn slot_of(&self, object: u64) -> Option<Slot> {
         let page = self.by_page.get(self.shifts.page_of(object));
@@ -98,11 +98,8 @@ impl<T: Copy> SpanTable<T> {
 
     /// Puts an object into a slot of the span of this number.
     pub(super) fn put(&mut self, number: usize, slot: u64, tag: T) {
-        let Some(span) = self.spans.get_mut(number) else { return };
-        let is_first = matches!(span.slots, Slots::Unused);
-        span.slots.put(slot, tag, span.slot_count, &mut self.pool);
-        if is_first {
-            self.note(number);
+        if let Some(span) = self.spans.get_mut(number) {
+            span.slots.put(slot, tag, &mut self.pool);
         }
     }
 
@@ -118,8 +115,9 @@ impl<T: Copy> SpanTable<T> {
     }
 
     /// Adds a span that overlaps none; returns its number.
-    pub(super) fn insert(&mut self, span: Span<T>) -> usize {
+    pub(super) fn insert(&mut self, mut span: Span<T>) -> usize {
         let start = span.start;
+        span.slots = Slots::free(span.slot_count, &mut self.pool);
         let number = self.spans.insert(span);
         self.by_start.insert(start, number);
         self.note(number);
@@ -149,6 +147,18 @@ impl<T: Copy> SpanTable<T> {
             self.pool.give_back(base, span.slot_count as usize);
         }
         Some((span, objects))
+    }
+
+    /// The same spans, and slots of the same numbers, with nothing in them.
+    pub(super) fn emptied<U: Copy>(&self) -> SpanTable<U> {
+        SpanTable {
+            units: self.units,
+            shifts: self.shifts,
+            spans: self.spans.iter().map(|(number, span)| (number, span.emptied())).collect(),
+            by_start: self.by_start.clone(),
+            by_page: self.by_page.clone(),
+            pool: self.pool.emptied(),
+        }
     }
 
     /// All spans, in no order, with their objects by slot.
@@ -218,8 +228,8 @@ mod tests {
     fn the_short_way_finds_what_the_long_one_put() {
         let mut table = SpanTable::new(Units::default());
         // Slots of 48 bytes, six units.
-        let number = table.insert(Span::new(3, 1, 5 << 2, &Units::default()).unwrap());
         assert!(table.quick(3 * 1024).is_none());
+        let number = table.insert(Span::new(3, 1, 5 << 2, &Units::default()).unwrap());
         table.put(number, 1, 77_u32);
         let found = |table: &mut SpanTable<u32>, object| {
             table.quick(object).map(|(slot, class)| (*slot, class))

@@ -239,16 +239,17 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
         drop(spans);
         let before = standing.counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count));
         before.filter(|&sum| sum < 1 << 60)?;
+        let mut sites = self.tables.sites(&standing.met)?;
+        sites.unknown = standing.unknown_sites;
         Some(Replay {
             heap,
             clock: standing.clock(),
             threads: Threads::kept(standing.threads()),
-            sites: self.tables.sites(&standing.met)?,
+            sites,
             side: standing.side(),
             counts: standing.counts,
             other: standing.other,
             generations: standing.generations,
-            unknown_sites: standing.unknown_sites,
             last: standing.last(),
             ..Replay::new(self.window, Ledger::resumed(RULE, books, standing.thread_events))
         })

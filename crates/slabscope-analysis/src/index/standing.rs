@@ -75,7 +75,7 @@ impl Standing {
             counts: replay.counts,
             other: replay.other,
             generations: replay.generations,
-            unknown_sites: replay.unknown_sites,
+            unknown_sites: replay.sites.unknown,
             last: time(replay.last),
             thread_events: replay.lens.thread_events().to_vec(),
             met: [

@@ -2,7 +2,7 @@
 
 mod row;
 
-use slabscope_trace::Time;
+use slabscope_trace::{Row, Time};
 
 use super::Temporary;
 use super::books::{Books, Early, Pair, SiteTrack};
@@ -13,7 +13,7 @@ use super::timeline::Timeline;
 use crate::fault::{FaultKind, Found};
 use crate::heap::{Heap, In, Listener, Out, Place};
 use crate::moment::Clock;
-use crate::replay::{Lens, Now, RowEvent, is_alloc_or_free};
+use crate::replay::{Lens, Now, is_alloc_or_free};
 use crate::report::Amount;
 use crate::sites::{SiteId, Sites};
 use crate::threads::Owner;
@@ -166,14 +166,11 @@ impl Lens for Ledger {
         }
     }
 
-    fn row(&mut self, heap: &mut Heap<Tag>, sites: &Sites, mut row: &[RowEvent]) {
-        loop {
-            let taken = self.ordinary(heap.slots(), row);
-            let Some((event, rest)) = row.get(taken..).and_then(<[_]>::split_first) else { break };
-            event.put(&mut self.now);
-            self.event(sites);
-            event.apply(heap, self);
-            row = rest;
+    fn row(&mut self, heap: &mut Heap<Tag>, sites: &mut Sites, row: Row<'_>) {
+        row::bring_near(heap.slots(), row);
+        let mut events = row.into_iter();
+        while let Some(unusual) = self.ordinary(heap.slots(), sites, &mut events) {
+            self.placed(heap, sites, &unusual);
         }
     }
 

@@ -75,18 +75,19 @@ impl<L: Lens> Replay<L> {
         }
         let (before, other_before) = self.before;
         let counts = std::array::from_fn(|kind| self.counts[kind] - before[kind]);
+        // Other writers' traces need not have names for their types.
+        let unknown_sites = if is_ours { self.sites.unknown } else { 0 };
         Ok(Replayed {
             lens: self.lens,
             heap: self.heap,
             clock: self.clock,
             threads: self.threads,
+            unknown_sites,
             sites: self.sites,
             side: self.side,
             counts: named(counts),
             other: self.other - other_before,
             generations: self.generations,
-            // Other writers' traces need not have names for their types.
-            unknown_sites: if is_ours { self.unknown_sites } else { 0 },
             part,
             completeness,
             format,

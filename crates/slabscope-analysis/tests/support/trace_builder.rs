@@ -56,8 +56,13 @@ impl TraceBuilder {
 
     /// What ids count in, as all writers have it.
     pub(crate) fn info(&mut self) -> &mut Self {
+        self.info_of_pages(alloc_free::PAGE_SIZE)
+    }
+
+    /// The same with pages of so many bytes.
+    pub(crate) fn info_of_pages(&mut self, bytes: u64) -> &mut Self {
         let mut rest = Vec::new();
-        numbers(&mut rest, &[1 << 32, alloc_free::PAGE_SIZE, 8, alloc_free::STACK_ALIGN]);
+        numbers(&mut rest, &[1 << 32, bytes, 8, alloc_free::STACK_ALIGN]);
         self.side(data::INFO, &rest)
     }
 

@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::cursor::RawEvent;
 use crate::experiment::ExperimentalEvent;
 use crate::id::Time;
-use crate::run::Visitor;
+use crate::run::{Place, Placed, Placer, Visitor};
 
 pub(super) use short::decode_short;
 
@@ -25,6 +25,8 @@ pub(crate) struct Plain {
     /// The thread, by its place in the generation.
     pub(crate) lane: u16,
     id: u8,
+    /// Of an object whose place was found: the class, and `third` is the slot. Otherwise 0.
+    class: u8,
 }
 
 /// Two in a cache line.
@@ -33,7 +35,7 @@ const _: () = assert!(size_of::<Plain>() == 32);
 impl Plain {
     /// Stands where there is no event.
     pub(super) const NOTHING: Plain =
-        Plain { time: Time(0), args: [0; 2], third: 0, lane: 0, id: CHECKED };
+        Plain { time: Time(0), args: [0; 2], third: 0, lane: 0, id: CHECKED, class: 0 };
 
     /// The event, if it is a plain one.
     pub(super) fn new(raw: &RawEvent, lane: u16, catalog: &Catalog) -> Option<Plain> {
@@ -42,7 +44,7 @@ impl Plain {
             return None;
         }
         let third = u32::try_from(third).ok()?;
-        Some(Plain { time: raw.time, args: [first, second], third, lane, id: raw.id })
+        Some(Plain { time: raw.time, args: [first, second], third, lane, id: raw.id, class: 0 })
     }
 
     /// Stands for an event that is not plain, but never waits for others either: once the reader
@@ -76,12 +78,45 @@ impl Plain {
     #[inline]
     pub(crate) fn event(&self, catalog: &'static Catalog) -> Option<ExperimentalEvent> {
         let [first, second] = self.args;
-        let args = [first, second, u64::from(self.third), 0];
+        let third = if self.is_placed() { 0 } else { self.third };
+        let args = [first, second, u64::from(third), 0];
         Some(ExperimentalEvent::known(catalog.row(self.id)?, args))
     }
 }
 
 impl Plain {
+    /// Asks for the place of an object that is allocated or freed, and tells of all else.
+    #[inline]
+    pub(crate) fn find_place(&mut self, placer: &mut impl Placer) {
+        let [first, second] = self.args;
+        if matches!(self.id, id::HEAP_OBJECT_ALLOC | id::HEAP_OBJECT_FREE) {
+            if let Some(Place { slot, class }) = placer.place(first) {
+                (self.third, self.class) = (slot, class.get());
+            }
+        } else if let Some(what) = AllocFree::new(self.id, [first, second, u64::from(self.third)]) {
+            placer.other(what);
+        }
+    }
+
+    /// Whether it is about an object whose place was found.
+    #[inline]
+    pub(crate) fn is_placed(&self) -> bool {
+        self.class != 0
+    }
+
+    /// The event with its place, as of this time. It must be placed.
+    #[inline]
+    pub(crate) fn placed(&self, time: Time) -> Placed {
+        let ([id, ty], is_alloc) = (self.args, self.id == id::HEAP_OBJECT_ALLOC);
+        Placed { time, id, ty, slot: self.third, class: self.class, is_alloc }
+    }
+
+    /// The slot of a placed one.
+    #[inline]
+    pub(crate) fn slot(&self) -> u32 {
+        self.third
+    }
+
     /// Shows the event to `visitor`, as of this time.
     #[inline]
     pub(crate) fn show<V: Visitor>(&self, time: Time, visitor: &mut V) -> ControlFlow<V::Break> {

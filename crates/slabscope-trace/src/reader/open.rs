@@ -13,7 +13,7 @@ use crate::id::Time;
 use crate::input::Input;
 use crate::merge::Rest;
 use crate::order::Order;
-use crate::run::Feed;
+use crate::run::{Feed, Placer, Placing};
 use crate::source::Source;
 use crate::supply::Supply;
 
@@ -44,6 +44,7 @@ pub struct Open<'a> {
     source: Source<'a>,
     catalog: &'static Catalog,
     resumed: Resume,
+    placing: Placing<'a>,
 }
 
 /// Where reading goes on in a trace that was read up to the end of a generation.
@@ -92,27 +93,35 @@ impl<'a> Open<'a> {
     pub fn resumed(read: impl Read + Send + 'a, at: Resume) -> Open<'a> {
         let input = Input::stream(Box::new(read), at.offset);
         let source = Source::resumed(at.version, input, &STANDARD);
-        Open { source, catalog: &STANDARD, resumed: at }
+        Open { source, catalog: &STANDARD, resumed: at, placing: Placing::default() }
     }
 
     fn new(input: Input<'a>, catalog: &'static Catalog) -> Result<Open<'a>, Error> {
         let source = Source::new(input, catalog)?;
         let (version, offset) = (source.version(), header::LEN as u64);
         let resumed = Resume { version, offset, last: Time(0), syncs: 0 };
-        Ok(Open { source, catalog, resumed })
+        Ok(Open { source, catalog, resumed, placing: Placing::default() })
+    }
+
+    /// The same, and `placer` finds the places of objects before their events are handed out: what is
+    /// found comes by [`Visitor::placed`](crate::Visitor::placed).
+    pub fn placing(self, placer: impl Placer + Send + 'a) -> Open<'a> {
+        Open { placing: Placing::by(placer), ..self }
     }
 
     /// A reader on this thread.
     pub fn here(self) -> Reader<'a> {
-        Reader::over(self.resumed, self.catalog, Supply::own(self.source))
+        let Open { source, catalog, resumed, placing } = self;
+        Reader::over(resumed, catalog, Supply::own(source, placing))
     }
 
     /// Runs `body` with a reader while another thread decodes ahead of it.
     ///
     /// The events are the same, in the same order. The thread ends when the reader is dropped.
     pub fn ahead<T>(self, body: impl FnOnce(Reader<'a>) -> T) -> T {
-        let Open { source, catalog, resumed } = self;
-        ahead::with(source, |ahead| body(Reader::over(resumed, catalog, Supply::Ahead(ahead))))
+        let Open { source, catalog, resumed, placing } = self;
+        let body = |ahead| body(Reader::over(resumed, catalog, Supply::Ahead(ahead)));
+        ahead::with(source, placing, body)
     }
 }
 

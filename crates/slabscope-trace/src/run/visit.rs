@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{ExperimentalRun, Feed, later, meet};
+use super::{ExperimentalRun, Feed, Row, later, meet};
 use crate::alloc_free::AllocFree;
 use crate::id::{ThreadId, Time};
 
@@ -17,6 +17,15 @@ pub trait Visitor {
     fn alloc(&mut self, time: Time, id: u64, ty: u64) -> ControlFlow<Self::Break>;
     /// The object `id` is about to be freed.
     fn free(&mut self, time: Time, id: u64) -> ControlFlow<Self::Break>;
+    /// Objects whose places a [`Placer`](super::Placer) found are allocated and freed, one after the other.
+    /// The row is taken whole even where this breaks off.
+    #[inline]
+    fn placed(&mut self, row: Row<'_>) -> ControlFlow<Self::Break> {
+        row.into_iter().try_for_each(|event| match event.is_alloc {
+            true => self.alloc(event.time, event.id, event.ty),
+            false => self.free(event.time, event.id),
+        })
+    }
     /// Any other event; `None` for one of an experiment other than [`AllocFree`].
     fn other(&mut self, time: Time, what: Option<AllocFree>) -> ControlFlow<Self::Break>;
 }
@@ -28,9 +37,9 @@ impl ExperimentalRun<'_> {
     pub fn visit<V: Visitor>(&mut self, visitor: &mut V) -> ControlFlow<V::Break> {
         let Feed { events, at, contexts } = &mut *self.feed;
         let plain = events.plain.get(*at..).unwrap_or_default();
-        let (mut last, mut lane, mut taken) = (*self.last, None, 0);
+        let (mut rest, mut last, mut lane) = (plain, *self.last, None);
         let mut flow = ControlFlow::Continue(());
-        for next in plain.iter().take_while(|next| !next.is_checked()) {
+        while let Some((next, behind)) = rest.split_first().filter(|(next, _)| !next.is_checked()) {
             // Events of one thread come in rows.
             if lane != Some(next.lane) {
                 lane = Some(next.lane);
@@ -44,14 +53,21 @@ impl ExperimentalRun<'_> {
                     break;
                 }
             }
-            last = later(next.time, last);
-            taken += 1;
-            flow = next.show(last, visitor);
+            flow = if next.is_placed() {
+                let row = Row::first_of(rest, last);
+                rest = rest.get(row.len()..).unwrap_or_default();
+                last = row.last();
+                visitor.placed(row)
+            } else {
+                rest = behind;
+                last = later(next.time, last);
+                next.show(last, visitor)
+            };
             if flow.is_break() {
                 break;
             }
         }
-        *at += taken;
+        *at += plain.len() - rest.len();
         *self.last = last;
         flow
     }

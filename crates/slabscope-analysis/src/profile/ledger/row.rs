@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use slabscope_trace::Time;
+use slabscope_trace::{Placed, Row, RowEvents, Time};
 
 use super::{Ledger, Temporary};
 use crate::heap::{Class, PLACES};
@@ -15,9 +15,8 @@ use crate::profile::height::Height;
 use crate::profile::numbers::Numbers;
 use crate::profile::tag::Tag;
 use crate::profile::timeline::Timeline;
-use crate::replay::RowEvent;
 use crate::report::Amount;
-use crate::sites::Numbered;
+use crate::sites::{Numbered, Sites};
 use crate::threads::Owner;
 
 /// The cell that was asked for last at a site.
@@ -32,31 +31,36 @@ pub(super) struct Recent {
 const NOTHING: Recent = Recent { owner: Owner::BEFORE, cell: 0, class: 0 };
 
 impl Ledger {
-    /// Takes the events of a row up to the first that is not ordinary; returns how many.
-    pub(super) fn ordinary(&mut self, slots: &mut [Option<Tag>], row: &[RowEvent]) -> usize {
-        bring_near(slots, row);
+    /// Takes events of a row up to the first that is not ordinary, and returns that one.
+    pub(super) fn ordinary(
+        &mut self,
+        slots: &mut [Option<Tag>],
+        sites: &Sites,
+        row: &mut RowEvents<'_>,
+    ) -> Option<Placed> {
         let events = *self.events();
-        let mut desk = Desk::new(self, events);
-        let taken = row.iter().position(|event| {
-            let slot = slots.get_mut(event.slot.number as usize);
+        let mut desk = Desk::new(self, sites, events);
+        let unusual = row.find(|event| {
+            let slot = slots.get_mut(event.slot as usize);
             !slot.is_some_and(|slot| desk.take(slot, event))
         });
         let events = desk.close();
         *self.events() = events;
-        taken.unwrap_or(row.len())
+        unusual
     }
 }
 
 /// Reads the slots of a row, in memory that the processor has not at hand. These reads wait for each
 /// other no more than for what is done with the slots, as those of the events one by one would.
 #[inline]
-fn bring_near(slots: &[Option<Tag>], row: &[RowEvent]) {
-    let slot = |event: &&RowEvent| slots.get(event.slot.number as usize);
-    black_box(row.iter().filter(|event| slot(event).is_some_and(Option::is_some)).count());
+pub(super) fn bring_near(slots: &[Option<Tag>], row: Row<'_>) {
+    let is_live = |slot: u32| slots.get(slot as usize).is_some_and(Option::is_some);
+    black_box(row.slots().filter(|&slot| is_live(slot)).count());
 }
 
 /// The books, open at what the events of a row share.
 struct Desk<'l> {
+    sites: &'l Sites,
     owner: Owner,
     rule: Temporary,
     begun: Time,
@@ -77,10 +81,11 @@ struct Desk<'l> {
 }
 
 impl<'l> Desk<'l> {
-    fn new(ledger: &'l mut Ledger, events: u32) -> Desk<'l> {
+    fn new(ledger: &'l mut Ledger, sites: &'l Sites, events: u32) -> Desk<'l> {
         let Ledger { rule, now, books, cells, pairs, recent, .. } = ledger;
         let Books { begun, height, .. } = *books;
         Desk {
+            sites,
             owner: now.owner,
             rule: *rule,
             begun,
@@ -108,11 +113,16 @@ impl<'l> Desk<'l> {
 
     /// Takes an event if it is an ordinary one; if not, nothing was changed.
     #[inline(always)]
-    fn take(&mut self, slot: &mut Option<Tag>, event: &RowEvent) -> bool {
+    fn take(&mut self, slot: &mut Option<Tag>, event: &Placed) -> bool {
         match (event.is_alloc, *slot) {
             (true, None) => {
-                *slot = Some(self.alloc(event));
-                true
+                let site = self.sites.at(event.ty);
+                // Objects of unknown sites are to be counted.
+                let is_known = site != Numbered::UNKNOWN || event.ty == 0;
+                if is_known {
+                    *slot = Some(self.alloc(event, site));
+                }
+                is_known
             }
             (false, Some(tag)) if tag.cell() < self.cells.len() => {
                 *slot = None;
@@ -124,16 +134,16 @@ impl<'l> Desk<'l> {
     }
 
     #[inline(always)]
-    fn alloc(&mut self, event: &RowEvent) -> Tag {
-        let (time, class) = (event.time, event.slot.class);
+    fn alloc(&mut self, event: &Placed, site: Numbered) -> Tag {
+        let (time, class) = (event.time, event.class);
         let bytes = PLACES[usize::from(class)].bytes;
         self.line.reach(time, self.height.live);
         self.events = self.events.wrapping_add(1);
         let rises = self.height.add(bytes, time);
         self.line.raise(self.height.live.bytes);
-        let number = match self.recent.get(event.site.id.0 as usize) {
+        let number = match self.recent.get(site.id.0 as usize) {
             Some(recent) if recent.owner == self.owner && recent.class == class => recent.cell,
-            _ => self.find_cell(event.site, class),
+            _ => self.find_cell(site, class),
         };
         let cell = &mut self.cells[number as usize];
         if !rises {
@@ -147,9 +157,9 @@ impl<'l> Desk<'l> {
     }
 
     #[inline(always)]
-    fn free(&mut self, event: &RowEvent, tag: Tag) {
+    fn free(&mut self, event: &Placed, tag: Tag) {
         let time = event.time;
-        let bytes = PLACES[usize::from(event.slot.class)].bytes;
+        let bytes = PLACES[usize::from(event.class)].bytes;
         self.line.reach(time, self.height.live);
         self.events = self.events.wrapping_add(1);
         self.height.sub(bytes);

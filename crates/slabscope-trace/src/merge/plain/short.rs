@@ -63,7 +63,7 @@ fn decode(
         let args = [layout.number(1, bits), layout.number(2, bits)];
         last = Place { at: place.at + begun - rest.len(), time, ..last };
         time = Time(time.0 + i64::from(since));
-        *slot = Plain { time, args, third: 0, lane, id };
+        *slot = Plain { time, args, third: 0, lane, id, class: 0 };
         rest = next;
         count += 1;
     }

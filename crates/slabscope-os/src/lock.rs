@@ -52,7 +52,8 @@ impl<T> Lock<T> {
     /// Takes the lock if it is free at this moment.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
-        self.take(HELD).then_some(Guard { lock: self })
+        // Only then may there be a guard: dropping one gives the lock back, whoever has it.
+        self.take(HELD).then(|| Guard { lock: self })
     }
 
     /// Makes the lock free whoever held it: for the only thread of a forked child.
@@ -113,5 +114,21 @@ impl<T> Drop for Guard<'_, T> {
         if self.lock.state.swap(FREE, Ordering::Release) == AWAITED {
             futex::wake(&self.lock.state, 1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_finds_it_held_leaves_it_held() {
+        let lock = Lock::new(1);
+        let guard = lock.lock();
+        assert!(lock.try_lock().is_none());
+        assert!(lock.try_lock().is_none(), "the first try gave it back");
+        drop(guard);
+        *lock.try_lock().expect("it is free") += 1;
+        assert_eq!(*lock.lock(), 2);
     }
 }

@@ -42,7 +42,8 @@ const _: () = assert!(core::mem::offset_of!(ThreadEntry, generation) == 8 * thre
 // SAFETY: made of atomics, for which zero is valid.
 unsafe impl Zeroed for ThreadEntry {}
 
-/// All of them. Number 0 is for events that no entry could be made for.
+/// All of them. Number 0 is for events that no entry could be made for. Its kernel id is 0, which no thread
+/// has: a trace names threads by their ids, and the events of one must stand in the order of their times.
 #[derive(Debug)]
 pub struct ThreadTable {
     entries: Mapped<ThreadEntry>,
@@ -57,7 +58,7 @@ impl ThreadTable {
         if let Some(next) = table.next.first() {
             next.store(1, Ordering::Relaxed);
         }
-        table.get(0).id.store(slabscope_os::process::id(), Ordering::Relaxed);
+        table.get(0).set_name(*b"unknown\0\0\0\0\0\0\0\0\0");
         table
     }
 

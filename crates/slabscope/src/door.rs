@@ -88,10 +88,7 @@ pub(crate) fn pass<R>(
         BUSY => apart(thread, operation),
         CHANGING => {
             thread.set_state(CHANGING);
-            UNAWAITED.fetch_add(1, Ordering::SeqCst);
-            let result = apart(thread, operation);
-            UNAWAITED.fetch_sub(1, Ordering::SeqCst);
-            result
+            unawaited(thread, operation)
         }
         GONE => {
             thread.set_state(CHANGING);
@@ -104,7 +101,9 @@ pub(crate) fn pass<R>(
         }
         _ => {
             if before == NEW {
-                exit::register(thread);
+                if !exit::register(thread, in_fork) {
+                    return unawaited(thread, operation);
+                }
                 session::at_first_use();
             }
             thread.set_state(IDLE);
@@ -113,6 +112,14 @@ pub(crate) fn pass<R>(
             result
         }
     }
+}
+
+/// As [`apart`], for a thread that the safepoint does not wait for.
+fn unawaited<R>(thread: &Thread, operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
+    UNAWAITED.fetch_add(1, Ordering::SeqCst);
+    let result = apart(thread, operation);
+    UNAWAITED.fetch_sub(1, Ordering::SeqCst);
+    result
 }
 
 /// Runs `operation` without a cache or a lock. Something keeps the session alive.
@@ -124,9 +131,9 @@ fn apart<R>(thread: &Thread, operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
     operation(Access::Reentrant(emitter.as_mut()))
 }
 
-#[cfg(feature = "recorder")]
 /// Waits until no operation that the safepoint does not wait for can use a session that is no
 /// longer current, or for so many milliseconds.
+#[cfg(feature = "recorder")]
 pub(crate) fn wait_for_unawaited(millis: u32) {
     for _ in 0..millis {
         if UNAWAITED.load(Ordering::SeqCst) == 0 {

@@ -15,7 +15,7 @@ use slabscope_os::thread::{ExitHook, Handle};
 use slabscope_record::EndReason;
 
 use crate::door::{self, Access, InFork, LATE};
-use crate::tls::{CHANGING, GONE, IDLE, Thread};
+use crate::tls::{CHANGING, GONE, IDLE, NEW, Thread};
 use crate::{HEAP, fork, safepoint, session};
 
 /// The hook that runs when a thread ends, as its number plus 1. First wins: `race` neither blocks nor
@@ -25,14 +25,22 @@ static HOOK: OnceNonZeroUsize = OnceNonZeroUsize::new();
 /// Whether what the process needs once was done.
 static PREPARED: AtomicBool = AtomicBool::new(false);
 
-/// Enters the calling thread into the registry. Its state is CHANGING meanwhile and IDLE afterwards.
+/// Enters the calling thread into the registry. Its state is CHANGING meanwhile and IDLE afterwards. If
+/// it goes apart in a fork and one has the registry, it stays NEW, and this returns `false`.
 ///
 /// What may call back into the allocator (the C library remembering a hook) comes last, when the
 /// thread can be served.
-pub(crate) fn register(thread: &Thread) {
+pub(crate) fn register(thread: &Thread, in_fork: InFork) -> bool {
     thread.set_state(CHANGING);
+    let found = match in_fork {
+        InFork::Waits => Some(safepoint::registry()),
+        InFork::GoesApart => safepoint::registry_unless_in_fork(),
+    };
+    let Some(mut registry) = found else {
+        thread.set_state(NEW);
+        return false;
+    };
     thread.handle.set(Some(Handle::current()));
-    let mut registry = safepoint::registry();
     let first = !PREPARED.swap(true, Ordering::Relaxed);
     if first {
         barrier::prepare();
@@ -49,6 +57,7 @@ pub(crate) fn register(thread: &Thread) {
         // Without memory for it the thread's cache is lost at its end, a few pages at most.
         let _ = hook.arm(NonNull::from(thread).cast());
     }
+    true
 }
 
 fn hook() -> Option<ExitHook> {
@@ -78,8 +87,8 @@ unsafe extern "C" fn on_thread_exit(thread: *mut c_void) {
     thread.set_state(GONE);
 }
 
-#[cfg(feature = "recorder")]
 /// Has the trace end well when the process exits. Once.
+#[cfg(feature = "recorder")]
 pub(crate) fn watch_process() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Ordering::Relaxed) {

@@ -8,6 +8,7 @@ use core::cell::UnsafeCell;
 
 use slabscope_os::{barrier, fork};
 
+use crate::door::InFork;
 use crate::safepoint::{self, World};
 use crate::session::{self, Running};
 use crate::tls::{self, IDLE};
@@ -85,7 +86,7 @@ unsafe extern "C" fn child() {
 pub(crate) fn register_caller() {
     tls::with(|thread| {
         if thread.state() == tls::NEW {
-            exit::register(thread);
+            exit::register(thread, InFork::Waits);
             thread.set_state(IDLE);
         }
     });

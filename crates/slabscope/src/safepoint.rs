@@ -128,6 +128,25 @@ pub(crate) fn registry() -> Guard<'static, Registry> {
     REGISTRY.lock()
 }
 
+/// As [`registry`], for a caller that a fork may be waiting for: `None` if a fork has it, beyond a moment's
+/// wait (`door::InFork`).
+pub(crate) fn registry_unless_in_fork() -> Option<Guard<'static, Registry>> {
+    let mut has_waited = false;
+    loop {
+        if let Some(registry) = REGISTRY.try_lock() {
+            return Some(registry);
+        }
+        if mode() & FORK == 0 {
+            futex::wait(&DOOR, DOOR.load(Ordering::Relaxed), LOOK_PAUSE);
+        } else if has_waited {
+            return None;
+        } else {
+            wait_at_door();
+            has_waited = true;
+        }
+    }
+}
+
 /// Waits until the door opens, or for a moment; the caller is outside every operation.
 #[cold]
 pub(crate) fn wait_at_door() {

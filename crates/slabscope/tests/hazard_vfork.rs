@@ -50,27 +50,16 @@ fn spawns() {
     workers.end();
 }
 
-/// Runs of a test that may fail for a reason not found yet, once in some twenty: docs/hazards.md. All of
-/// them fail when something else is wrong.
-const RUNS: usize = 4;
-
-fn holds_in_one_of_a_few_runs(test: impl Fn() + std::panic::RefUnwindSafe) {
-    let holds = (0..RUNS).any(|_| std::panic::catch_unwind(&test).is_ok());
-    assert!(holds, "it failed {RUNS} times, see above");
-}
-
 #[test]
 fn a_child_in_the_parent_s_memory_allocates_as_the_parent() {
-    holds_in_one_of_a_few_runs(|| {
-        let traces = Traces::new();
-        let path = traces.path("vfork-cas.trace");
-        let variable = format!("traceallocfree=1,rings=cas,out={}", path.display());
-        let output = succeed(&mut child("vforks", Some(&variable)));
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-        let replayed = replay(&path);
-        assert_eq!(replayed.lost(), 0);
-        assert!(replayed.counts[4] >= ROUNDS * OBJECTS);
-    });
+    let traces = Traces::new();
+    let path = traces.path("vfork-cas.trace");
+    let variable = format!("traceallocfree=1,rings=cas,out={}", path.display());
+    let output = succeed(&mut child("vforks", Some(&variable)));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let replayed = replay(&path);
+    assert_eq!(replayed.lost(), 0);
+    assert!(replayed.counts[4] >= ROUNDS * OBJECTS);
 }
 
 /// The kernel restarts no sequence in such a child, so its events may meet those of others in a ring.

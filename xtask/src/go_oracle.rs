@@ -12,6 +12,7 @@ mod ours;
 mod pprof;
 mod symbolized;
 mod table;
+mod ties;
 mod versions;
 
 use std::fs;
@@ -38,6 +39,7 @@ pub(crate) fn conformance(workspace: &Workspace, versions: Versions) -> Result<(
     let go = Go::install(&directory, workspace)?;
     let slabscope = workspace.build("slabscope-cli", "slabscope")?;
     conformance::run(workspace, &directory, &go, &slabscope)?;
+    ties::run(&directory, &go, &slabscope)?;
     pprof::run(workspace, &go)?;
     versions::run(workspace, &directory, &go, &slabscope, versions)
 }

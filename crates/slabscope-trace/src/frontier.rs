@@ -3,6 +3,8 @@
 //! A binary heap. Where times are equal, its shape decides which thread comes first, so every
 //! step here is the one Go's reader takes: the order of events must be the same.
 
+mod sort;
+
 use crate::id::Time;
 
 /// A heap of cursors, named by their index, with the earliest event on top.
@@ -73,12 +75,9 @@ impl Frontier {
         }
     }
 
-    /// Sorts all by time, which leaves a heap.
-    ///
-    /// Equal times keep their order here. Go's sort keeps it for up to twelve threads, and for
-    /// more does not say.
+    /// Sorts all by time, which leaves a heap. Equal times come to lie where Go's sort puts them.
     pub(crate) fn sort(&mut self) {
-        self.heap.sort_by_key(|entry| entry.time);
+        sort::sort(&mut self.heap, |one, other| one.time < other.time);
     }
 
     fn sift_up(&mut self, mut place: usize) -> usize {

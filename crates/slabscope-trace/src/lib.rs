@@ -37,8 +37,6 @@
 //! - A table that ends where a number should begin is an error here. Go's reader takes it for the
 //!   end of the trace and says nothing of the events it leaves out.
 //! - Side data of an experiment that Go does not know is passed on. Go's reader panics.
-//! - Where more than twelve threads have events, several at the very same instant, and the
-//!   earliest must wait for another thread's, those of that instant may come in another order.
 //! - The formats before Go 1.22 are refused.
 #![forbid(unsafe_code)]
 

@@ -24,6 +24,9 @@ const FULL: u8 = 0xff;
 /// Lists kept whole.
 const LISTS: usize = 8;
 
+/// Who wants fewer slots gets no more than these.
+const WHOLE_MIN: u32 = 32;
+
 /// Lists and spans of one class that have free slots. Its owner holds its lock.
 #[derive(Debug)]
 pub(crate) struct Central {
@@ -40,7 +43,7 @@ impl Central {
         }
     }
 
-    /// A list of up to `want` slots, empty if there are none at all.
+    /// A list of about `want` slots, empty if there are none at all.
     pub(crate) fn take_list(&mut self, arena: &Arena, want: u32) -> SlotList {
         if let Some(list) = self.lists.iter_mut().rev().find(|list| !list.is_empty()) {
             return list.split_off(want);
@@ -50,10 +53,10 @@ impl Central {
         list
     }
 
-    /// Keeps a list of at most `most` slots whole, or joins it to one that stays within `most`;
-    /// returns it if there is no place for it.
+    /// Keeps a list whole, or joins it to one so that both stay within `most`; returns it if there is no
+    /// place for it.
     pub(crate) fn keep_list(&mut self, list: SlotList, most: u32) -> SlotList {
-        let short = |kept: &&mut SlotList| kept.len() + list.len() <= most;
+        let short = |kept: &&mut SlotList| kept.is_empty() || kept.len() + list.len() <= most;
         let Some(place) = self.lists.iter_mut().find(short) else { return list };
         if place.is_empty() {
             *place = list;
@@ -80,13 +83,19 @@ impl Central {
         lists.flat_map(|(bucket, list)| list.iter(arena).map(move |page| (bucket, page)))
     }
 
-    /// Moves up to `want` slots of spans to `to`.
+    /// Moves about `want` slots of spans to `to`, which is empty.
+    ///
+    /// What one span has free goes as it is, more or less than wanted: to walk along it would fetch all its
+    /// slots from memory, each waiting for the one before.
     fn take(&mut self, arena: &Arena, want: u32, to: &mut SlotList) {
-        while to.len() < want {
+        while to.len() < want / 2 + 1 {
             let Some(page) = self.buckets.iter().rev().find_map(|list| list.first()) else {
                 return;
             };
-            take_from(arena, page, want - to.len(), to);
+            if to.is_empty() && want >= WHOLE_MIN {
+                *to = take_whole(arena.span(page));
+            }
+            take_from(arena, page, want.saturating_sub(to.len()), to);
             self.sort_in(arena, page);
         }
     }
@@ -97,38 +106,33 @@ impl Central {
         self.sort_in(arena, page);
     }
 
-    /// Takes back a slot of the span that begins at `page`. If that was the last one in use, the span
+    /// Takes back slots of the span that begins at `page`. If they were the last ones in use, the span
     /// leaves and is the caller's: the result says so.
     ///
     /// # Safety
-    /// The slot is one of the span's, free, and nobody else's.
-    #[inline(always)]
-    pub(crate) unsafe fn give_back(&mut self, arena: &Arena, page: u32, slot: *mut u8) -> bool {
+    /// The slots are the span's, free, and nobody else's.
+    #[inline]
+    pub(crate) unsafe fn give_back(&mut self, arena: &Arena, page: u32, slots: slot::Run) -> bool {
         let span = arena.span(page);
         // SAFETY: passed on to the caller.
-        unsafe { slot::link(slot, span.free.get()) };
-        span.free.set(slot);
-        let used = span.used.get().wrapping_sub(1);
+        unsafe { slot::link(slots.last, span.free.get()) };
+        span.free.set(slots.first);
+        let Some(used) = span.used.get().checked_sub(slots.len) else {
+            fatal(&["an object was freed that was freed before: its span has none in use"])
+        };
         span.used.set(used);
-        used.wrapping_add(1) <= span.used_min.get() && self.has_fewer(arena, page)
+        used < span.used_min.get() && self.has_fewer(arena, page)
     }
 
     /// So many of a span's slots were given back that its place changes; `true` if it leaves.
     #[inline(never)]
     fn has_fewer(&mut self, arena: &Arena, page: u32) -> bool {
-        match arena.span(page).used.get() {
-            u32::MAX => {
-                fatal(&["an object was freed that was freed before: its span has none in use"])
-            }
-            0 => {
-                self.take_out(arena, page);
-                true
-            }
-            _ => {
-                self.sort_in(arena, page);
-                false
-            }
+        if arena.span(page).used.get() == 0 {
+            self.take_out(arena, page);
+            return true;
         }
+        self.sort_in(arena, page);
+        false
     }
 
     /// Puts the span in the list it belongs in.
@@ -177,6 +181,16 @@ pub(crate) fn prepare(span: &Span, class: slabscope_wire::size_class::SizeClass,
     span.free.set(core::ptr::null_mut());
     span.bucket.set(FULL);
     span.used_min.set(slots);
+}
+
+/// All slots that came back to a span.
+fn take_whole(span: &Span) -> SlotList {
+    let len = span.carved.get() - span.used.get();
+    let head = span.free.get();
+    span.free.set(core::ptr::null_mut());
+    span.used.set(span.carved.get());
+    // SAFETY: so many are linked in the span's list, as its record says, and they leave it.
+    unsafe { SlotList::from_parts(head, len) }
 }
 
 /// Moves up to `want` slots of one span to `to`: first those that came back, then untouched ones,

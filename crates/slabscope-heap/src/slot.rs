@@ -46,6 +46,12 @@ impl SlotList {
         self.len == 0
     }
 
+    /// The slot that was taken in last.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<*mut u8> {
+        (self.len > 0).then_some(self.head)
+    }
+
     /// Leaves it empty.
     #[inline]
     pub(crate) fn take_all(&mut self) -> Self {
@@ -78,6 +84,19 @@ impl SlotList {
         self.head = unsafe { next(slot) };
         self.len -= 1;
         Some(slot)
+    }
+
+    /// Takes the first slot off, and those behind it as long as each `belongs` with it; `None` if there are
+    /// none. Ends the program if the links and the count disagree.
+    #[inline]
+    pub(crate) fn take_run(&mut self, belongs: impl Fn(*mut u8) -> bool) -> Option<Run> {
+        let first = self.pop()?;
+        let (mut last, mut len) = (first, 1);
+        while !self.head.is_null() && belongs(self.head) {
+            last = self.pop().unwrap_or(last);
+            len += 1;
+        }
+        Some(Run { first, last, len })
     }
 
     /// Takes the first `count` slots off, or all if there are no more. Walks along those it takes,
@@ -123,6 +142,14 @@ impl SlotList {
         // SAFETY: all that is reached this way is in the list, by the invariant.
         unsafe { chain(self.head) }
     }
+}
+
+/// Slots that are linked from the first to the last, wherever the last leads, and nobody else's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) first: *mut u8,
+    pub(crate) last: *mut u8,
+    pub(crate) len: u32,
 }
 
 /// A list of free slots does not have as many as were put in.
@@ -186,7 +213,9 @@ mod tests {
         list.prepend(first);
         list.prepend(SlotList::new());
         assert!(list.iter().eq(all.iter().copied()) && list.len() == 10);
-        assert_eq!(list.split_off(11).len(), 10);
-        assert!(list.is_empty() && list.pop().is_none());
+        let run = list.take_run(|slot| slot == all[1] || slot == all[2]).unwrap();
+        assert_eq!((run.first, run.last, run.len, list.len()), (all[0], all[2], 3, 7));
+        assert_eq!(list.split_off(11).len(), 7);
+        assert!(list.is_empty() && list.take_run(|_| true).is_none());
     }
 }

@@ -12,7 +12,7 @@ use crate::central::{self, Central};
 use crate::class::{pages_of_span, slot_at, slots_of};
 use crate::heap::Heap;
 use crate::observer::Observer;
-use crate::slot::SlotList;
+use crate::slot::{self, SlotList};
 use crate::span::State;
 use crate::span_list::SpanList;
 use crate::thread_cache::{ThreadCache, batch_of};
@@ -162,11 +162,17 @@ impl Heap {
         // Spans that empty, linked through their records.
         let mut emptied = SpanList::new();
         let mut central = self.central(class).lock();
-        while let Some(slot) = slots.pop() {
+        while let Some(slot) = slots.first() {
             let page = span_of(arena, slot, class);
-            // SAFETY: the slot was in the list, so it is free and nobody else's; it lies in this
+            // What lies together is often freed together. What lies in the page and is no slot of the span
+            // is left for the next round, which does not get past the line above.
+            let belongs = |other: *mut u8| {
+                (slot.addr() ^ other.addr()) < PAGE_SIZE && is_slot_of(arena, page, other, class)
+            };
+            let Some(run) = slots.take_run(belongs) else { break };
+            // SAFETY: the slots were in the list, so they are free and nobody else's; they lie in this
             // span.
-            if unsafe { central.give_back(arena, page, slot) } {
+            if unsafe { central.give_back(arena, page, run) } {
                 emptied.push(arena, page);
             }
         }
@@ -189,6 +195,7 @@ impl Heap {
         observer: &mut impl Observer,
     ) {
         let class = arena.span(page).class();
+        let slot = slot::Run { first: slot, last: slot, len: 1 };
         // SAFETY: passed on to the caller.
         let emptied = unsafe { self.central(class).lock().give_back(arena, page, slot) };
         if emptied {
@@ -235,15 +242,18 @@ impl Heap {
 #[inline]
 pub(crate) fn span_of(arena: &Arena, slot: *mut u8, class: SizeClass) -> u32 {
     let page = arena.page_of(slot.addr()).map_or(0, |page| arena.first_of(page));
-    let span = arena.span(page);
-    let offset = slot.addr().wrapping_sub(arena.base() + page as usize * PAGE_SIZE);
-    let fits = span.is_small_of(class)
-        && slot_at(offset, class).is_some_and(|index| index < span.carved.get());
-    if !fits {
+    if !(arena.span(page).is_small_of(class) && is_slot_of(arena, page, slot, class)) {
         fatal(&[
             "an object was freed that is not one of this heap, was freed before, ",
             "or has another size or alignment than it was allocated with",
         ]);
     }
     page
+}
+
+/// Whether one of the slots that were given out of the span at `page` begins at `slot`.
+#[inline(always)]
+fn is_slot_of(arena: &Arena, page: u32, slot: *mut u8, class: SizeClass) -> bool {
+    let offset = slot.addr().wrapping_sub(arena.base() + page as usize * PAGE_SIZE);
+    slot_at(offset, class).is_some_and(|index| index < arena.span(page).carved.get())
 }

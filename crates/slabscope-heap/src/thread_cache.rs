@@ -46,7 +46,8 @@ pub(crate) fn batch_of(class: SizeClass) -> u32 {
 struct Back {
     /// A whole list.
     spare: SlotList,
-    /// How many slots the first list may have: none until it is used, then as many as any of its class.
+    /// How many slots the first list may have: none until it is used, then a full list or, where a span's
+    /// slots came together and are more, as many as those.
     most: u32,
     /// How many slots to get when both lists have run out.
     batch: u32,
@@ -105,11 +106,10 @@ impl ThreadCache {
     /// Makes `list` the first list, which is empty.
     pub(crate) fn fill(&mut self, class: SizeClass, list: SlotList) {
         let (head, len) = list.into_parts();
-        let most = batch_of(class);
+        let most = batch_of(class).max(len);
         self.back(class).most = most;
-        // SAFETY: the list was whole and ours, and no longer than any of its class; the one before it
-        // is empty.
-        unsafe { self.front.set(class, head, most.saturating_sub(len)) };
+        // SAFETY: the list was whole and ours; the one before it is empty.
+        unsafe { self.front.set(class, head, most - len) };
     }
 
     /// There is no room at hand for another slot: makes some, and returns a list there is no place for.

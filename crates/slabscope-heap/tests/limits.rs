@@ -123,7 +123,7 @@ const MISUSES: [(&str, &str); 7] = [
     ("interior", "not one of this heap"),
     ("size", "another size or alignment"),
     ("large_twice", "was freed before"),
-    ("small_twice", "was freed before"),
+    ("small_twice", "freed twice"),
     ("small_twice_at_once", "freed twice"),
     ("write_after_free", "written to after it was freed"),
 ];

@@ -1,5 +1,7 @@
 //! What the program understands on its command line, and its help.
 
+#[cfg(test)]
+mod complete;
 mod explain;
 mod explain_help;
 
@@ -97,8 +99,9 @@ has the events which were on their way to the disk, and every command of
 slabscope takes them from there. This one writes them to the trace, so that
 other tools see them too, and removes FILE.live.
 
-Example:
-  slabscope recover app.1234.trace && go tool trace app.1234.trace";
+Examples:
+  slabscope recover app.1234.trace && go tool trace app.1234.trace
+  slabscope recover app.1234.trace --json | jq .recover.events";
 
 const SYMBOLIZE_HELP: &str = "\
 Functions, files, lines and types go into the trace, stacks into Go's own table
@@ -126,6 +129,9 @@ pub(crate) struct SymbolizeArgs {
 pub(crate) struct RecoverArgs {
     /// The trace
     pub(crate) file: PathBuf,
+    /// Print what was done as JSON for machines, with a version in it
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -7,18 +7,20 @@ mod firefox;
 mod jsonl;
 mod pprof;
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::io::{Write, stdout};
 use std::path::Path;
 
 use clap::builder::PossibleValuesParser;
+use serde::Serialize;
 use slabscope_analysis::{Profile, ProfileOptions};
 
 use crate::args::{ExportArgs, Weight};
 use crate::exit_code::Outcome;
 use crate::explain;
 use crate::failure::Failure;
-use crate::output;
 use crate::window::WindowArgs;
+use crate::{json, output};
 
 /// A form.
 trait Export: Sync {
@@ -72,5 +74,24 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
         outcome = form.write(&source, out)?;
         Ok(())
     })?;
+    if let (true, Some(path)) = (args.json, &args.out) {
+        let bytes = path.metadata().map_or(0, |metadata| metadata.len());
+        let answer = Written { format: form.name(), out: path.to_string_lossy(), bytes };
+        json::write(&args.file, &Answer { export: answer }, &mut stdout().lock())?;
+    }
     Ok(outcome)
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    export: Written<'a>,
+}
+
+/// What was written.
+#[derive(Serialize)]
+struct Written<'a> {
+    format: &'a str,
+    out: Cow<'a, str>,
+    /// How long the file is; 0 for what is no file.
+    bytes: u64,
 }

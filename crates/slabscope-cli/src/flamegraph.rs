@@ -1,4 +1,6 @@
-//! `slabscope flamegraph`: a picture of where memory comes from.
+//! `slabscope flamegraph`: a picture of where memory comes from, or the tree it shows.
+
+mod tree;
 
 use std::path::Path;
 
@@ -9,12 +11,24 @@ use crate::exit_code::Outcome;
 use crate::explain;
 use crate::export::collapsed;
 use crate::failure::Failure;
-use crate::output;
 use crate::text::escape;
+use crate::{json, output};
+
+use tree::Tree;
+
+#[derive(serde::Serialize)]
+struct Answer {
+    flamegraph: Tree,
+}
 
 pub(crate) fn run(args: &FlamegraphArgs) -> Result<Outcome, Failure> {
     let options = explain::options(args.window, &args.symbols)?;
     let profile = explain::make(&args.file, &options, args.window)?;
+    if args.json {
+        let answer = Answer { flamegraph: Tree::new(&profile, args.weight) };
+        output::write(args.out.as_deref(), |out| Ok(json::write(&args.file, &answer, out)?))?;
+        return Ok(explain::say_trouble(&args.file, &profile));
+    }
     let lines = collapsed::lines(&profile, args.weight);
     if lines.is_empty() {
         let advice = "there is nothing of that weight in it. Choose another --weight.";

@@ -18,7 +18,7 @@ struct Envelope<'a, T> {
 }
 
 /// Writes `result` with the version and the file it is about.
-pub(crate) fn write(path: &Path, result: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(path: &Path, result: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let envelope = Envelope { version: VERSION, file: &path.to_string_lossy(), result };
     let json = serde_json::to_string_pretty(&envelope)?;
     writeln!(out, "{}", plain(&json))

@@ -4,13 +4,14 @@ use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write, stdout};
 use std::path::Path;
 
+use serde::Serialize;
 use slabscope_recover::Recovered;
 
 use crate::args::RecoverArgs;
 use crate::exit_code::Outcome;
 use crate::failure::{Failure, about, say};
 use crate::live::{Live, left_out_text};
-use crate::{open, text, unpack};
+use crate::{json, open, text, unpack};
 
 pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
     let path = &args.file;
@@ -19,8 +20,7 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
     let bytes = packed.as_ref().map_or(&file, |unpacked| &unpacked.bytes);
     let live = match Live::beside(path) {
         None => {
-            writeln!(stdout(), "{}", about(path, "there is no live file: nothing to recover."))?;
-            return Ok(Outcome::Fine);
+            return answer(args, Done::NothingToDo, 0);
         }
         Some(live) => live.map_err(|error| {
             Failure::input(path, format_args!("its live file cannot be read: {error}."))
@@ -34,26 +34,66 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
         let what = format!("{error}. Read the trace as it is, without this file beside it.");
         Failure::input(&live.path, what)
     })?;
-    let message = match recovered {
-        None => "the trace had ended; its live file was a remainder, and is removed.".to_owned(),
+    let (done, events) = match recovered {
+        None => (Done::HadEnded, 0),
         Some(recovered) => {
             if recovered.left_out > 0 {
                 say(&about(path, left_out_text(recovered.left_out)));
             }
-            let events = text::count(recovered.events);
-            let Recovered { keep, tail, .. } = recovered;
+            let Recovered { keep, tail, events, .. } = recovered;
             let (keep, tail) = match packed {
                 Some(unpacked) => unpacked.with_end(keep, &tail),
                 None => (keep, tail),
             };
             write(path, keep, &tail)?;
-            format!("whole again: {events} events came from its live file, which is removed.")
+            (Done::Recovered, events)
         }
     };
     if let Err(error) = std::fs::remove_file(&live.path) {
         say(&about(&live.path, format_args!("{error}. Remove it yourself.")));
     }
-    writeln!(stdout(), "{}", about(path, message))?;
+    answer(args, done, events)
+}
+
+/// What was to be done, and is.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Done {
+    NothingToDo,
+    HadEnded,
+    Recovered,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    recover: Summary,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    done: Done,
+    /// Events that came from the live file.
+    events: u64,
+}
+
+fn answer(args: &RecoverArgs, done: Done, events: u64) -> Result<Outcome, Failure> {
+    let mut out = stdout().lock();
+    if args.json {
+        let answer = Answer { recover: Summary { done, events } };
+        json::write(&args.file, &answer, &mut out)?;
+        return Ok(Outcome::Fine);
+    }
+    let message = match done {
+        Done::NothingToDo => "there is no live file: nothing to recover.".to_owned(),
+        Done::HadEnded => {
+            "the trace had ended; its live file was a remainder, and is removed.".to_owned()
+        }
+        Done::Recovered => {
+            let events = text::count(events);
+            format!("whole again: {events} events came from its live file, which is removed.")
+        }
+    };
+    writeln!(out, "{}", about(&args.file, message))?;
     Ok(Outcome::Fine)
 }
 

@@ -163,6 +163,37 @@ fn a_flame_graph_is_a_picture_of_what_was_asked_for() {
 }
 
 #[test]
+fn the_tree_of_a_flame_graph_comes_as_json() {
+    fn sum_of_leaves(tree: &serde_json::Value) -> u64 {
+        let children = tree["children"].as_array().unwrap();
+        let value = tree["value"].as_u64().unwrap();
+        if children.is_empty() {
+            return value;
+        }
+        let sum = children.iter().map(sum_of_leaves).sum();
+        assert_eq!(value, sum, "{}", tree["name"]);
+        sum
+    }
+    let mut command = slabscope(&["flamegraph", "--json", "--weight", "leaked"]);
+    let output = command.arg(go_trace()).assert().code(0).get_output().clone();
+    let made: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let live = &report()["objects"]["live"]["bytes"];
+    assert_eq!(sum_of_leaves(&made["flamegraph"]), live.as_u64().unwrap());
+}
+
+#[test]
+fn an_export_says_what_was_written() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("a.pb.gz");
+    let mut command = slabscope(&["export", "--format", "pprof", "--json", "-o"]);
+    let output = command.arg(&path).arg(go_trace()).assert().code(0).get_output().clone();
+    let made: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(made["export"]["format"], "pprof");
+    assert_eq!(made["export"]["bytes"], fs::metadata(&path).unwrap().len());
+    slabscope(&["export", "--format", "pprof", "--json"]).arg(go_trace()).assert().code(2);
+}
+
+#[test]
 fn what_cannot_be_written_is_told() {
     let directory = TempDir::new().unwrap();
     let nowhere = directory.path().join("no/such/file");

@@ -45,10 +45,18 @@ fn every_command_takes_what_the_live_file_has_and_leaves_both_alone() {
 #[test]
 fn recover_writes_it_and_removes_the_live_file() {
     let (_directory, trace, live) = killed(&LiveFile::with_events(true));
-    slabscope("recover", &trace).assert().success().stdout(contains("4 events came"));
+    let output = slabscope("recover", &trace).arg("--json").assert().success().get_output().clone();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["recover"], serde_json::json!({ "done": "recovered", "events": 4 }));
     assert!(!live.exists());
     slabscope("verify", &trace).assert().success().stderr("");
     slabscope("recover", &trace).assert().success().stdout(contains("nothing to recover"));
+}
+
+#[test]
+fn recover_says_what_it_did() {
+    let (_directory, trace, _) = killed(&LiveFile::with_events(true));
+    slabscope("recover", &trace).assert().success().stdout(contains("4 events came"));
 }
 
 #[test]

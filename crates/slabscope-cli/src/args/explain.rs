@@ -136,6 +136,9 @@ pub(crate) struct FlamegraphArgs {
     /// What the widths stand for
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub(crate) weight: Weight,
+    /// Print the tree as JSON for machines, with a version in it
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Write to this file, not to standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -158,6 +161,9 @@ pub(crate) struct ExportArgs {
     /// Write to this file, not to standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Print what was written as JSON, with a version in it; needs --out
+    #[arg(long, requires = "out")]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) symbols: SymbolArgs,
     #[command(flatten)]

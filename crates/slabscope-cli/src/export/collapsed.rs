@@ -55,7 +55,7 @@ pub(crate) fn lines(profile: &Profile, weight: Weight) -> Vec<String> {
 
 /// The frames of some objects, outermost first: the stack and what was allocated there; without a
 /// stack, what was allocated, in which slots, and by whom.
-pub(super) fn frames(folded: &Folded) -> Vec<String> {
+pub(crate) fn frames(folded: &Folded) -> Vec<String> {
     let site = &folded.site;
     let asked = label::asked(site).unwrap_or_else(|| "not known".to_owned());
     if site.stack.is_empty() {

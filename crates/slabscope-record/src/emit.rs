@@ -39,6 +39,8 @@ pub struct Emitter<'a> {
     pressed: bool,
     /// Whether to wait for room whatever the policy says.
     patient: bool,
+    /// Whether others wait for a lock that the thread holds.
+    hasty: bool,
 }
 
 impl<'a> Emitter<'a> {
@@ -50,8 +52,8 @@ impl<'a> Emitter<'a> {
         clock: &'a ThreadClock,
         declared: &'a Declared,
     ) -> Self {
-        let (reentrant, pressed, patient) = (false, false, false);
-        Emitter { session, clock, declared, thread, reentrant, pressed, patient }
+        let (reentrant, pressed, patient, hasty) = (false, false, false, false);
+        Emitter { session, clock, declared, thread, reentrant, pressed, patient, hasty }
     }
 
     /// For an operation that interrupted another of its thread.
@@ -67,6 +69,11 @@ impl<'a> Emitter<'a> {
     /// Waits for room whatever the policy says: for a time when nobody else pushes.
     pub fn patiently(self) -> Self {
         Emitter { patient: true, ..self }
+    }
+
+    /// Waits for nothing that can do without, since the thread holds a lock.
+    pub fn hastily(self) -> Self {
+        Emitter { hasty: true, ..self }
     }
 
     /// Whether the thread should wait for the drainer once its operation is over.
@@ -115,7 +122,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// The site's number with its call stack, or without it for lack of room. A thread that meets code
-    /// of a module nobody knows yet should wait for the drainer to look at it.
+    /// of a module nobody knows yet waits for the drainer to look at it: now if it may, or else after
+    /// its operation.
     fn site_with_stack(
         &mut self,
         stacks: &Stacks,
@@ -123,8 +131,10 @@ impl<'a> Emitter<'a> {
         at: &Place,
     ) -> u32 {
         let request = site::pack(size as u64, align as u64, of);
-        let site = stacks.intern(request, at, self.session.live());
-        self.pressed |= stacks.wants_scan() && self.session.pressed_at() != u64::MAX;
+        let waits = self.session.pressed_at() != u64::MAX;
+        let may_wait = waits && !self.reentrant && !self.hasty;
+        let site = stacks.intern(request, at, self.session, may_wait);
+        self.pressed |= waits && stacks.wants_scan();
         site.unwrap_or_else(|| self.session.sites().intern(size, align, of))
     }
 

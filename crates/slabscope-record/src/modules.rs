@@ -6,6 +6,7 @@ use slabscope_unwind::{Module, Unwinder};
 use slabscope_wire::buffer::Buffer;
 
 use crate::live::Live;
+use crate::policy::Policy;
 use crate::stacks::Stacks;
 
 /// Nanoseconds between two looks at what is loaded, at least.
@@ -46,14 +47,21 @@ impl Watch {
     }
 }
 
-/// Finds the modules there are when a trace begins.
-pub(crate) fn begin(unwinder: &Unwinder, live: &Live) -> Result<(), Errno> {
+/// Finds the modules there are when a trace with call stacks begins. Takes some 25 KB of stack.
+#[inline(never)]
+pub(crate) fn look_first(unwinder: &Unwinder, policy: &Policy) -> Result<(), Errno> {
+    if policy.stacks == 0 {
+        return Ok(());
+    }
     if !cfg!(target_arch = "x86_64") {
         return Err(Errno(0));
     }
-    unwinder.scan(clock::monotonic_ns())?;
+    unwinder.scan(clock::monotonic_ns()).map(|_| ())
+}
+
+/// Notes the modules that were found before the trace began.
+pub(crate) fn keep_first(unwinder: &Unwinder, live: &Live) {
     keep(unwinder, live, 0, u64::MAX);
-    Ok(())
 }
 
 /// Says that there will be no stacks, and why.

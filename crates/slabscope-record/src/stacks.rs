@@ -6,12 +6,14 @@
 //! table has room for is recorded without a stack, and counted.
 
 mod frames;
+mod look;
 mod recent;
 mod records;
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use slabscope_os::KERNEL_PAGE;
+use slabscope_os::file::Errno;
 use slabscope_unwind::{CallStack, Place, Unwinder};
 use slabscope_wire::live::{frame, word};
 
@@ -20,6 +22,8 @@ use crate::index::Index;
 use crate::live::{Live, Part};
 use crate::memory::Extent;
 use crate::modules;
+use crate::policy::Policy;
+use crate::session::Session;
 use crate::site::{SLOTS, Site};
 use frames::{Frames, Link};
 use recent::Recent;
@@ -53,18 +57,22 @@ pub struct Stacks {
     without: AtomicU64,
 }
 
-/// Room for call stacks of `depth` frames at most, if they are to be taken and can be; `None` without
-/// memory.
+/// Room for call stacks, if they are to be taken and the first look at the modules says that they can be;
+/// `None` without memory.
 pub(crate) fn begin(
     unwinder: &'static Unwinder,
-    depth: usize,
+    policy: &Policy,
+    looked: Result<(), Errno>,
     live: &Live,
 ) -> Option<Option<Stacks>> {
-    if depth == 0 {
+    if policy.stacks == 0 {
         return Some(None);
     }
-    match modules::begin(unwinder, live) {
-        Ok(()) => Some(Some(Stacks::new(unwinder, depth, live)?)),
+    match looked {
+        Ok(()) => {
+            modules::keep_first(unwinder, live);
+            Some(Some(Stacks::new(unwinder, policy.stacks.into(), live)?))
+        }
         Err(why) => {
             modules::complain(why);
             Some(None)
@@ -92,23 +100,45 @@ impl Stacks {
     }
 
     /// The number of the site that makes this request, a word of [`site`](slabscope_wire::live::site), at `place`; `None`, and
-    /// counted, when it has to do without a stack.
+    /// counted, when it has to do without a stack. Code of a module nobody has looked at yet is waited
+    /// for, if the thread `may_wait`.
     #[inline(never)]
-    pub(crate) fn intern(&self, request: u64, place: &Place, live: &Live) -> Option<u32> {
+    pub(crate) fn intern(
+        &self,
+        request: u64,
+        place: &Place,
+        session: &Session,
+        may_wait: bool,
+    ) -> Option<u32> {
         let mut stack = CallStack::new();
         self.unwinder.walk(place, self.depth, &mut stack);
+        if self.unwinder.wants_scan() && may_wait {
+            self.walk_again(place, session, &mut stack);
+        }
         let era = u64::from(self.unwinder.era());
         let hash = fold(fold(stack.hash() ^ SEED, ODD) ^ request, ODD ^ era << 1);
         if let Some(number) = self.recent.find(hash) {
             return Some(SLOTS as u32 + number);
         }
         let found = self.site_index.find(hash, |_| true);
-        let Some(number) = found.or_else(|| self.enter(&stack, request, hash, live)) else {
+        let Some(number) = found.or_else(|| self.enter(&stack, request, hash, session.live()))
+        else {
             self.without.fetch_add(1, Ordering::Relaxed);
             return None;
         };
         self.recent.keep(hash, number);
         Some(SLOTS as u32 + number)
+    }
+
+    /// Walks a stack that ends too early once more, after a look at what was loaded.
+    #[cold]
+    #[inline(never)]
+    fn walk_again(&self, place: &Place, session: &Session, stack: &mut CallStack) {
+        if stack.is_truncated() {
+            look::wait(self, session);
+            *stack = CallStack::new();
+            self.unwinder.walk(place, self.depth, stack);
+        }
     }
 
     /// Interns a stack that is new.

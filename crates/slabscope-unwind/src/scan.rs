@@ -59,7 +59,6 @@ impl Scanner {
         if changed {
             rules.forget();
         }
-        rules.settle_unknown();
         Ok(changed)
     }
 }

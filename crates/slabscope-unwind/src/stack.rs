@@ -70,6 +70,12 @@ impl CallStack {
         unsafe { &*(core::ptr::from_ref(written) as *const [Frame]) }
     }
 
+    /// Whether it ends before the thread's beginning, since nobody knew how to go on; so does one that
+    /// did not even begin.
+    pub fn is_truncated(&self) -> bool {
+        self.frames().last().is_none_or(|last| last.flags() & frame::TRUNCATED != 0)
+    }
+
     /// A number that two different stacks hardly ever share.
     #[inline(always)]
     pub fn hash(&self) -> u64 {

@@ -40,7 +40,12 @@ impl Unwinder {
     /// When the kernel does not let a process look at itself, or there is no memory.
     pub fn scan(&self, now_ns: u64) -> Result<bool, Errno> {
         match self.scanner.try_lock() {
-            Some(mut scanner) => scanner.scan(&self.rules, now_ns),
+            Some(mut scanner) => {
+                let changed = scanner.scan(&self.rules, now_ns);
+                // However it went: else who meets the address again would ask for a look each time.
+                self.rules.settle_unknown();
+                changed
+            }
             None => Ok(false),
         }
     }

@@ -186,6 +186,9 @@ fn go_ahead<R>(
         let done = match traced {
             Some(session) => {
                 let mut emitter = session::emitter(session, thread, caller);
+                if !core::ptr::eq(thread, caller) {
+                    emitter = emitter.hastily();
+                }
                 (operation(Access::Traced(cache, &mut emitter)), emitter.pressed())
             }
             None => (operation(Access::Plain(cache)), false),

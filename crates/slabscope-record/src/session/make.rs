@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use slabscope_os::file::File;
+use slabscope_os::file::{Errno, File};
 use slabscope_os::lock::Lock;
 use slabscope_os::{clock, thread};
 use slabscope_wire::live::{header, state};
@@ -21,7 +21,7 @@ use crate::signal::Signal;
 use crate::site::SiteTable;
 use crate::thread_table::ThreadTable;
 use crate::type_names::TypeNames;
-use crate::{claim, stacks};
+use crate::{claim, modules, stacks};
 
 impl Session {
     /// Makes one at `place`, which is nobody's. It is large, and the stack it is made on may be small.
@@ -34,14 +34,18 @@ impl Session {
         signal: &'static Signal,
     ) -> Result<(), StartError> {
         let file = claim::claim(config.path).map_err(StartError::File)?;
+        let looked = modules::look_first(config.unwinder, &config.policy);
         // SAFETY: passed on to the caller.
-        let made = unsafe { Session::make_in_memory(place, config, signal, file) };
+        let made = unsafe { Session::make_in_memory(place, config, signal, file, looked) };
         if made.is_none() {
             file.close();
         }
         made.ok_or(StartError::Memory)
     }
 
+    /// `looked` is what came of the first look at the program's modules. That takes as much stack as this
+    /// does, so it is not made from here.
+    ///
     /// # Safety
     /// As for `make_at`.
     #[inline(never)]
@@ -50,6 +54,7 @@ impl Session {
         config: Config<'_>,
         signal: &'static Signal,
         file: File,
+        looked: Result<(), Errno>,
     ) -> Option<()> {
         let ticks_are_nanos = config.policy.clock == Clock::Kernel || !clock::ticks_are_time();
         let begun = Anchor::now(ticks_are_nanos);
@@ -63,7 +68,7 @@ impl Session {
             let sites = SiteTable::new(live.sites()?);
             let (words, used) = live.type_names()?;
             let type_names = TypeNames::new(words, used)?;
-            let stacks = stacks::begin(config.unwinder, config.policy.stacks.into(), live)?;
+            let stacks = stacks::begin(config.unwinder, &config.policy, looked, live)?;
             let (count, has_stacks) = (rings.count(), stacks.is_some());
             let buffers = Buffers::new(file, live, count, has_stacks, &config.policy)?;
             let tables = (threads, sites, stacks, type_names, PageClocks::new()?);

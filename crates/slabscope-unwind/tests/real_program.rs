@@ -1,6 +1,9 @@
 //! Real programs, with every so many allocations' stacks compared, frame by frame, with those that the
-//! `backtrace` crate finds at the same point.
+//! `backtrace` crate finds at the same point: those of the benchmarks, and one more.
 
+/// The benchmarks' own.
+#[path = "../../../benches/src/workloads/programs.rs"]
+mod programs;
 mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -13,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use support::probe;
 
 /// One allocation in so many is looked at: the other unwinder is slow.
-const EVERY: u64 = 23;
+static EVERY: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     /// Whether this thread's allocations are looked at. Off while one is.
@@ -30,7 +33,8 @@ struct Comparing;
 // SAFETY: everything is passed on.
 unsafe impl GlobalAlloc for Comparing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if WATCHED.get() && ALLOCATIONS.fetch_add(1, Ordering::Relaxed).is_multiple_of(EVERY) {
+        let every = EVERY.load(Ordering::Relaxed);
+        if WATCHED.get() && ALLOCATIONS.fetch_add(1, Ordering::Relaxed).is_multiple_of(every) {
             WATCHED.set(false);
             compare();
             WATCHED.set(true);
@@ -61,22 +65,52 @@ fn compare() {
     }
 }
 
-/// Runs `program` and compares its stacks.
-fn watch(name: &str, program: impl FnOnce()) {
-    let before = (COMPARED.load(Ordering::Relaxed), DIFFERENT.load(Ordering::Relaxed));
+/// What a program of the benchmarks comes to; here nobody looks.
+pub(crate) struct Outcome;
+
+/// Runs the part of a program whose stacks are compared.
+pub(crate) fn timed(work: impl FnOnce() -> u64) -> Outcome {
     drop(probe(64));
     WATCHED.set(true);
-    program();
+    black_box(work());
     WATCHED.set(false);
+    Outcome
+}
+
+/// Mixes a number into a checksum.
+pub(crate) fn mix(checksum: u64, number: u64) -> u64 {
+    checksum.rotate_left(5) ^ number
+}
+
+/// What the programs work on.
+pub(crate) mod text {
+    pub(crate) use super::sources;
+
+    /// An array of objects of several depths, with the lines of `sources`.
+    pub(crate) fn json(sources: &[String]) -> String {
+        let rows = sources.iter().flat_map(|source| source.lines()).take(4000);
+        let rows = rows.map(|text| {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            serde_json::json!({ "line": { "text": text, "blank": words.is_empty() }, "words": words })
+        });
+        serde_json::Value::Array(rows.collect()).to_string()
+    }
+}
+
+/// Runs `program` and compares the stacks of one allocation in `every`.
+fn watch(name: &str, every: u64, program: impl FnOnce() -> Outcome) {
+    let before = (COMPARED.load(Ordering::Relaxed), DIFFERENT.load(Ordering::Relaxed));
+    EVERY.store(every, Ordering::Relaxed);
+    program();
     let compared = COMPARED.load(Ordering::Relaxed) - before.0;
     let different = DIFFERENT.load(Ordering::Relaxed) - before.1;
     println!("{name}: {compared} stacks compared, {different} differ");
-    assert!(compared > 1000, "{name}: {compared} stacks");
+    assert!(compared > 500, "{name}: {compared} stacks");
     assert!(different * 1000 <= compared, "{name}: {different} of {compared} differ");
 }
 
 /// The sources of this workspace, as far as they are wanted.
-fn sources() -> Vec<String> {
+pub(crate) fn sources() -> Vec<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a directory of crates");
     let (mut directories, mut sources) = (vec![crates.to_owned()], Vec::new());
     while let Some(directory) = directories.pop() {
@@ -96,27 +130,23 @@ fn sources() -> Vec<String> {
 /// One test, since threads share the counts.
 #[test]
 fn stacks_of_real_programs_are_those_that_another_unwinder_finds() {
+    watch("json", 23, programs::json);
+    watch("syn", 101, programs::syn);
+    watch("regex", 101, programs::regex);
+    watch("compress", 1, programs::compress);
+    watch("sort", 101, programs::sort);
+    watch("index", 101, programs::index);
     let sources = sources();
-    watch("syn", || {
-        for source in &sources {
-            let _ = black_box(syn::parse_file(source));
-        }
+    watch("words", 23, || {
+        timed(|| {
+            let words = sources.iter().flat_map(|source| source.split_whitespace());
+            let mut sorted: Vec<String> = words.clone().map(str::to_uppercase).collect();
+            sorted.sort_by_cached_key(|word| word.chars().rev().collect::<String>());
+            black_box(words.map(String::from).collect::<BTreeSet<_>>().len() as u64)
+        })
     });
-    let rows = sources.iter().flat_map(|source| source.lines()).take(4000);
-    let json = serde_json::to_string(&rows.collect::<Vec<_>>()).expect("text");
-    let json = format!("[{json},{{\"a\":{{\"b\":[1,2,{{\"c\":\"d\"}}]}}}}]");
-    watch("json", || {
-        for _ in 0..12 {
-            let value: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
-            black_box(value.to_string());
-        }
-    });
-    watch("words", || {
-        let words = sources.iter().flat_map(|source| source.split_whitespace());
-        let mut sorted: Vec<String> = words.clone().map(str::to_uppercase).collect();
-        sorted.sort_by_cached_key(|word| word.chars().rev().collect::<String>());
-        black_box(words.map(String::from).collect::<BTreeSet<_>>());
-    });
-    let frames = FRAMES.load(Ordering::Relaxed) / COMPARED.load(Ordering::Relaxed);
+    let compared = COMPARED.load(Ordering::Relaxed);
+    println!("all: {compared} stacks, {} differ", DIFFERENT.load(Ordering::Relaxed));
+    let frames = FRAMES.load(Ordering::Relaxed) / compared;
     assert!(frames > 8, "{frames} frames on average");
 }

@@ -16,7 +16,7 @@ use clap::Args;
 
 use crate::bench::measure::median;
 use crate::workspace::Workspace;
-use case::{Case, Mode, Run};
+use case::{Case, Mode, Programs, Run};
 use peer::{Against, Peer};
 
 /// What to run.
@@ -53,7 +53,6 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let directory = workspace.target().join("bench-record");
     fs::create_dir_all(&directory)
         .with_context(|| format!("{}: cannot be made", directory.display()))?;
-    let ours = case::build(workspace)?;
     let cases: Vec<_> =
         case::CASES.iter().filter(|case| is_wanted(&options.workload, case.key)).collect();
     let modes: Vec<_> =
@@ -61,6 +60,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     if cases.is_empty() || modes.is_empty() {
         bail!("nothing is left to run");
     }
+    let ours = Programs::build(workspace, &modes)?;
     let added = measure(&ours, &directory, &cases, &modes, options.rounds)?;
     let mut against = Vec::new();
     if options.peer_rounds > 0 {
@@ -81,7 +81,7 @@ fn is_wanted(parts: &[String], name: &str) -> bool {
 }
 
 fn measure(
-    program: &Path,
+    programs: &Programs,
     directory: &Path,
     cases: &[&'static Case],
     modes: &[&'static Mode],
@@ -94,6 +94,7 @@ fn measure(
     for round in 1..=rounds {
         eprintln!("round {round} of {rounds}");
         for added in &mut all {
+            let program = programs.of(added.mode);
             let untraced = case::untraced(program, added.case)?;
             let traced = case::traced(program, directory, added.case, added.mode)?;
             if untraced.checksum != traced.checksum {
@@ -136,6 +137,19 @@ impl Added {
                 (traced.nanos as f64 - untraced.nanos as f64) / events.max(1.0)
             })
             .collect()
+    }
+
+    /// Nanoseconds that each alloc event took longer for its call stack than events do in `without`, round
+    /// by round. What a workload makes it drops, so half of its events are allocs.
+    fn stacks_by_round(&self, without: &Added) -> Vec<f64> {
+        let pairs = self.by_round().into_iter().zip(without.by_round());
+        pairs.map(|(with, without)| 2.0 * (with - without)).collect()
+    }
+
+    /// The same workload in the same build without stacks, if this has them and that was measured.
+    fn without_stacks<'a>(&self, all: &'a [Added]) -> Option<&'a Added> {
+        let mode = self.mode.without_stacks?;
+        all.iter().find(|one| one.case.key == self.case.key && one.mode.name == mode)
     }
 
     /// As [`Added::by_round`], of CPU time that the program's own threads took.

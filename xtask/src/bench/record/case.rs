@@ -45,11 +45,68 @@ pub(crate) struct Mode {
     pub(crate) name: &'static str,
     /// Added to the variable `SLABSCOPE`.
     options: &'static str,
+    /// How the program is built.
+    pub(crate) build: Build,
+    /// The mode of the same build without stacks, where this has them.
+    pub(crate) without_stacks: Option<&'static str>,
+}
+
+/// How a program is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Build {
+    /// As people do for release: stacks are walked by unwind tables, but for the standard library's part.
+    Plain,
+    /// With a frame pointer in each function of Rust.
+    FramePointers,
 }
 
 /// All that are measured, the default first.
-pub(crate) const MODES: [Mode; 2] =
-    [Mode { name: "none", options: "" }, Mode { name: "stacks_16", options: "stacks=16" }];
+pub(crate) const MODES: [Mode; 4] = [
+    Mode { name: "none", options: "", build: Build::Plain, without_stacks: None },
+    Mode {
+        name: "tables_16",
+        options: "stacks=16",
+        build: Build::Plain,
+        without_stacks: Some("none"),
+    },
+    Mode { name: "fp_none", options: "", build: Build::FramePointers, without_stacks: None },
+    Mode {
+        name: "fp_16",
+        options: "stacks=16",
+        build: Build::FramePointers,
+        without_stacks: Some("fp_none"),
+    },
+];
+
+/// The programs that run the workloads on our heap.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    plain: PathBuf,
+    frame_pointers: Option<PathBuf>,
+}
+
+impl Programs {
+    /// Builds those that these modes need.
+    pub(crate) fn build(workspace: &Workspace, modes: &[&Mode]) -> Result<Programs> {
+        let has_pointers = modes.iter().any(|mode| mode.build == Build::FramePointers);
+        Ok(Programs {
+            plain: build_program(workspace, PROGRAM, "recorder")?,
+            frame_pointers: has_pointers
+                .then(|| build_with_frame_pointers(workspace, PROGRAM, "recorder"))
+                .transpose()?,
+        })
+    }
+
+    /// The one that a mode needs.
+    pub(crate) fn of(&self, mode: &Mode) -> &Path {
+        match mode.build {
+            Build::Plain => &self.plain,
+            Build::FramePointers => self.frame_pointers.as_ref().unwrap_or(&self.plain),
+        }
+    }
+}
+
+const PROGRAM: &str = "alloc-slabscope";
 
 /// What one run of a workload told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,11 +122,6 @@ pub(crate) struct Run {
     pub(crate) end_nanos: u64,
 }
 
-/// Builds the program that runs the workloads on our heap.
-pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
-    build_program(workspace, "alloc-slabscope", "recorder")
-}
-
 /// Builds a program that runs the workloads.
 pub(crate) fn build_program(
     workspace: &Workspace,
@@ -81,6 +133,23 @@ pub(crate) fn build_program(
     cargo.args(["--bin", program, "--no-default-features", "--features", features]);
     command::run(&mut cargo)?;
     Ok(workspace.target().join("release").join(program))
+}
+
+/// As [`build_program`], with a frame pointer in each function of Rust; beside the plain ones. Crates that
+/// ask for a newer compiler are built by ours.
+pub(crate) fn build_with_frame_pointers(
+    workspace: &Workspace,
+    program: &str,
+    features: &str,
+) -> Result<PathBuf> {
+    let target = workspace.target().join("bench-frames");
+    let mut cargo = workspace.cargo();
+    cargo.env("RUSTFLAGS", "-C force-frame-pointers=yes").arg("build").arg("--target-dir");
+    cargo.arg(&target).args(["--quiet", "--release", "--ignore-rust-version"]);
+    cargo.args(["--package", "slabscope-benches", "--bin", program]);
+    cargo.args(["--no-default-features", "--features", features]);
+    command::run(&mut cargo)?;
+    Ok(target.join("release").join(program))
 }
 
 /// Runs a workload without a trace.

@@ -65,14 +65,7 @@ fn heaptrack(plain: &Path) -> Result<PathBuf> {
 /// It walks the stack by frame pointers, which takes a build of its own. The version of the compiler
 /// that it asks for is newer than ours; ours builds it.
 fn heapscope(workspace: &Workspace) -> Result<PathBuf> {
-    let target = workspace.target().join("bench-frames");
-    let mut cargo = workspace.cargo();
-    cargo.env("RUSTFLAGS", "-C force-frame-pointers=yes").arg("build").arg("--target-dir");
-    cargo.arg(&target).args(["--quiet", "--release", "--ignore-rust-version"]);
-    cargo.args(["--package", "slabscope-benches", "--bin", "alloc-heapscope"]);
-    cargo.args(["--no-default-features", "--features", HEAPSCOPE]);
-    command::run(&mut cargo)?;
-    Ok(target.join("release/alloc-heapscope"))
+    case::build_with_frame_pointers(workspace, "alloc-heapscope", HEAPSCOPE)
 }
 
 impl Peer {

@@ -34,6 +34,7 @@ pub(crate) fn text(added: &[Added], against: &[Against]) -> String {
             one.median_of(|run| run.end_nanos as f64) / 1e6,
         );
     }
+    stacks_text(added, &mut text);
     if let Some(scaling) = scaling(added) {
         let _ = writeln!(text, "\ntwo threads, each against one alone: {scaling:.2}, of CPU time");
     }
@@ -54,6 +55,20 @@ pub(crate) fn text(added: &[Added], against: &[Against]) -> String {
     text
 }
 
+/// What call stacks add, where they were measured beside the same without.
+fn stacks_text(added: &[Added], text: &mut String) {
+    let by_round = |one: &Added| Some(one.stacks_by_round(one.without_stacks(added)?));
+    let mut found = added.iter().filter_map(|one| Some((one, by_round(one)?))).peekable();
+    if found.peek().is_some() {
+        let _ = writeln!(text, "\nAdded to each alloc event by its call stack, ns:");
+    }
+    for (one, by_round) in found {
+        let key = format!("{}/{}", one.case.key, one.mode.name);
+        let (middle, spread) = (median(by_round.clone()), spread(by_round));
+        let _ = writeln!(text, "{key:<29}{middle:>11.1}{spread:>6.1}");
+    }
+}
+
 /// The same for machines.
 pub(crate) fn json(added: &[Added], against: &[Against]) -> String {
     let ratio = |one: &Against| of(added, one.case).map(|ours| one.added_nanos / ours.nanos());
@@ -66,7 +81,15 @@ pub(crate) fn json(added: &[Added], against: &[Against]) -> String {
         of_peer(HEAPTRACK).map(|one| (one.case.to_owned(), json!(ratio(one)))).collect();
     let single = |name| of_peer(name).find_map(ratio);
     let plain = || added.iter().filter(|one| one.mode.name == PLAIN);
+    let stacks: Map<String, Value> = added
+        .iter()
+        .filter_map(|one| {
+            let added = median(one.stacks_by_round(one.without_stacks(added)?));
+            Some((format!("{}/{}", one.case.key, one.mode.name), json!(added)))
+        })
+        .collect();
     let all = json!({
+        "added_ns_per_alloc_by_stacks": stacks,
         "added_ns_per_event": by_key(&|one| median(one.by_round())),
         "added_ns_per_event_spread": by_key(&|one| spread(one.by_round())),
         "scaling_2_threads": scaling(added),
@@ -107,6 +130,10 @@ mod tests {
     use super::*;
 
     fn added(key: &str, untraced: u64, traced: u64) -> Added {
+        added_in(0, key, untraced, traced)
+    }
+
+    fn added_in(mode: usize, key: &str, untraced: u64, traced: u64) -> Added {
         let case = CASES.iter().find(|case| case.key == key).unwrap();
         let run = |nanos| Run {
             checksum: 1,
@@ -117,7 +144,7 @@ mod tests {
             bytes: 650,
             end_nanos: 0,
         };
-        Added { case, mode: &MODES[0], untraced: vec![run(untraced)], traced: vec![run(traced)] }
+        Added { case, mode: &MODES[mode], untraced: vec![run(untraced)], traced: vec![run(traced)] }
     }
 
     #[test]
@@ -133,8 +160,26 @@ mod tests {
         assert_eq!(value["bytes_per_event"], 6.5);
         assert_eq!(value["added_time_heaptrack_over_ours"]["json"], 20.0);
         assert_eq!(value["added_time_dhat_over_ours"], Value::Null);
+        assert_eq!(value["added_ns_per_alloc_by_stacks"], json!({}));
         let text = text(&all, &against);
+        assert!(!text.contains("call stack"), "{text}");
         assert!(text.contains("20.0 times"), "{text}");
         assert!(text.lines().all(|line| line.len() <= 81), "{text}");
+    }
+
+    #[test]
+    fn stacks_are_held_against_the_same_build_without() {
+        let all = [
+            added_in(0, "json", 1000, 1800),
+            added_in(1, "json", 1000, 6800),
+            added_in(2, "json", 1100, 2100),
+            added_in(3, "json", 1100, 4100),
+            added_in(3, "syn", 1100, 4100),
+        ];
+        let value: Value = serde_json::from_str(&json(&all, &[])).unwrap();
+        let expected = json!({ "json/tables_16": 100.0, "json/fp_16": 40.0 });
+        assert_eq!(value["added_ns_per_alloc_by_stacks"], expected);
+        let text = text(&all, &[]);
+        assert!(text.lines().any(|line| line.ends_with("40.0   0.0")), "{text}");
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::go_oracle::{self, Versions};
 use crate::workspace::Workspace;
-use crate::{causality, command, demo, fuzz, kill, tidy, types};
+use crate::{causality, command, demo, firefox, fuzz, kill, tidy, types};
 
 /// A check: what it is called, and how it is made.
 type Check = (&'static str, fn(&Workspace) -> Result<()>);
@@ -24,7 +24,7 @@ const TOGGLES: u64 = 1000;
 const FUZZ_SECONDS: u32 = 20;
 
 /// In the order of their cost.
-const CHECKS: [Check; 14] = [
+const CHECKS: [Check; 15] = [
     ("format", format),
     ("tidy", tidy::run),
     ("lints", lints),
@@ -37,6 +37,7 @@ const CHECKS: [Check; 14] = [
     ("fuzz", |workspace| fuzz::run(workspace, FUZZ_SECONDS, None)),
     ("demo", demo::run),
     ("types", types::run),
+    ("firefox", firefox::run),
     ("conformance", |workspace| go_oracle::conformance(workspace, Versions::Newest)),
     ("go oracle", |workspace| go_oracle::run(workspace, Vec::new())),
 ];

@@ -8,6 +8,7 @@ mod causality;
 mod ci;
 mod command;
 mod demo;
+mod firefox;
 mod fuzz;
 mod go_oracle;
 mod kill;
@@ -73,6 +74,9 @@ enum Task {
         #[arg(long, default_value_t = 20_000_000)]
         events: u64,
     },
+    /// Have Firefox Profiler's own code open an export; needs the package
+    /// indexes of Python and npm
+    Firefox,
     /// Fuzz the readers, steered by coverage; needs a C++ compiler
     Fuzz {
         /// How long each target runs
@@ -111,6 +115,7 @@ fn run(task: Task) -> Result<()> {
         Task::Types => types::run(&workspace),
         Task::Kill { runs } => kill::run(&workspace, runs),
         Task::Causality { events } => causality::run(&workspace, events),
+        Task::Firefox => firefox::run(&workspace),
         Task::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
         Task::Bench(which) => bench::run(&workspace, which),
     }

@@ -143,6 +143,63 @@ fn go_tool_pprof_opens_it() {
     assert_eq!(total("peak_space"), objects["peak"]["bytes"].as_u64().unwrap());
 }
 
+/// The Profiler's own code, where it is: `SLABSCOPE_NODE` and `SLABSCOPE_PROFILER_CLI` name Node.js and
+/// its command line.
+#[test]
+#[ignore = "needs the Profiler's code: run by xtask ci, which installs it"]
+fn firefox_profiler_opens_it() {
+    let place = |name| std::env::var_os(name).unwrap_or_else(|| panic!("{name} names it"));
+    let (node, program) = (place("SLABSCOPE_NODE"), place("SLABSCOPE_PROFILER_CLI"));
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("app.json");
+    fs::write(&path, export("firefox", &[])).unwrap();
+    let ask = |words: &[&str]| {
+        let mut ask = Command::new(&node);
+        // Its daemon is reached through a socket there.
+        ask.arg(&program).args(words).env("HOME", directory.path());
+        ask.output().unwrap()
+    };
+    // Loading waits half a second for its daemon, which a busy machine may exceed.
+    ask(&["load", path.to_str().unwrap()]);
+    let is_there = (0..1_000).any(|_| ask(&["status"]).status.success());
+    assert!(is_there, "its daemon never came");
+    let answer = |words: &[&str]| {
+        let output = ask(words);
+        let text = String::from_utf8_lossy(&output.stderr);
+        let json = serde_json::from_slice::<serde_json::Value>(&output.stdout);
+        json.unwrap_or_else(|error| panic!("{words:?}: {error}: {text}"))
+    };
+    let report = report();
+    let functions = answer(&["thread", "functions", "--json"]);
+    assert_eq!(functions["callTreeSummaryStrategy"], "native-allocations");
+    let functions = functions["functions"].as_array().unwrap();
+    let bytes = functions.iter().map(|function| function["selfSamples"].as_u64().unwrap());
+    assert_eq!(bytes.sum::<u64>(), report["objects"]["allocated"]["bytes"].as_u64().unwrap());
+    // All of the time is shown, and the memory with it.
+    let range = answer(&["profile", "meta", "--json"])["context"]["rootRange"].clone();
+    let duration = report["part"]["to"]["since_start_ns"].as_f64().unwrap() / 1e6;
+    assert_eq!(range["start"], 0);
+    assert!(range["end"].as_f64().unwrap() >= duration, "{range} of {duration}");
+    let info = answer(&["profile", "info", "--json"]);
+    let counter = &info["processes"][0]["counters"][0];
+    assert!(counter.to_string().contains("Memory"), "{info}");
+    ask(&["stop"]);
+}
+
+#[test]
+fn collapsed_stacks_are_what_inferno_draws() {
+    let lines = export("collapsed", &["--weight", "count"]);
+    let mut options = inferno::flamegraph::Options::default();
+    let mut picture = Vec::new();
+    inferno::flamegraph::from_reader(&mut options, &lines[..], &mut picture).unwrap();
+    let picture = String::from_utf8(picture).unwrap();
+    let all = report()["objects"]["allocated"]["objects"].as_u64().unwrap();
+    // The root's frame says how many samples there are.
+    let shown: String = picture.split("<title>all (").nth(1).unwrap().chars().take(12).collect();
+    let shown = shown.split(' ').next().unwrap().replace(',', "");
+    assert_eq!(shown.parse::<u64>().unwrap(), all);
+}
+
 #[test]
 fn a_flame_graph_is_a_picture_of_what_was_asked_for() {
     let directory = TempDir::new().unwrap();

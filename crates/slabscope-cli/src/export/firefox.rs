@@ -3,7 +3,10 @@
 use std::io::Write;
 
 use fx::{CategoryHandle, Frame, FrameFlags, FrameInfo, ReferenceTimestamp, SamplingInterval};
-use fx::{ProcessHandle, Timestamp};
+use fx::{
+    MarkerTiming, ProcessHandle, StaticSchemaMarker, StaticSchemaMarkerField, StringHandle,
+    Timestamp,
+};
 use fxprof_processed_profile as fx;
 use slabscope_analysis::{Measure, Point, Profile};
 
@@ -43,6 +46,8 @@ fn make(profile: &Profile, name: &str, measure: Measure) -> fx::Profile {
     made.set_thread_name(thread, "allocations");
     made.set_thread_end_time(thread, end);
     made.set_symbolicated(true);
+    let name = made.intern_string("part of the trace");
+    made.add_marker(thread, MarkerTiming::Interval(begin, end), Whole { name });
     memory(&profile.timeline, process, &mut made);
     for (address, folded) in (1..).zip(profile.stacks()) {
         let weight = i64::try_from(folded.weight(measure)).unwrap_or(i64::MAX);
@@ -62,6 +67,35 @@ fn make(profile: &Profile, name: &str, measure: Measure) -> fx::Profile {
         made.add_allocation_sample(thread, end, stack, address, weight);
     }
     made
+}
+
+/// Lasts from the first moment to the last. The Profiler shows no more time than markers and samples have,
+/// and cuts the memory to that.
+struct Whole {
+    name: StringHandle,
+}
+
+impl StaticSchemaMarker for Whole {
+    const UNIQUE_MARKER_TYPE_NAME: &'static str = "part";
+    const FIELDS: &'static [StaticSchemaMarkerField] = &[];
+
+    fn name(&self, _: &mut fx::Profile) -> StringHandle {
+        self.name
+    }
+
+    fn category(&self, _: &mut fx::Profile) -> CategoryHandle {
+        CategoryHandle::OTHER
+    }
+
+    /// It has no fields.
+    fn string_field_value(&self, _: u32) -> StringHandle {
+        self.name
+    }
+
+    /// It has no fields.
+    fn number_field_value(&self, _: u32) -> f64 {
+        0.0
+    }
 }
 
 /// What was live over time, as the changes from moment to moment.

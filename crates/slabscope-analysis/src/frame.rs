@@ -26,6 +26,25 @@ impl Frame {
         !self.file.is_empty() && !FOREIGN.iter().any(|part| self.file.contains(part))
     }
 
+    /// Whether its function is one of the standard library.
+    fn is_std(&self) -> bool {
+        let function = self.function.trim_start_matches('<');
+        ["alloc::", "core::", "std::", "hashbrown::"].iter().any(|path| function.starts_with(path))
+    }
+
+    /// The frame of a stack that tells people most: the innermost of the program's own, or else of any
+    /// crate but the standard library.
+    pub fn telling(stack: &[Arc<Frame>]) -> Option<&Arc<Frame>> {
+        let own = stack.iter().find(|frame| frame.is_own() && !frame.function.is_empty());
+        own.or_else(|| Frame::outside_of_std(stack))
+    }
+
+    /// The innermost frame of a stack that is not in the standard library, or else the innermost.
+    pub(crate) fn outside_of_std(stack: &[Arc<Frame>]) -> Option<&Arc<Frame>> {
+        let mut named = stack.iter().filter(|frame| !frame.function.is_empty());
+        named.clone().find(|frame| !frame.is_std()).or_else(|| named.next())
+    }
+
     /// Whether it is a part of allocating itself: the way from `alloc` to the heap.
     fn is_allocator(&self) -> bool {
         let function = self.function.trim_start_matches('<');

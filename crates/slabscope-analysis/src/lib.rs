@@ -63,8 +63,8 @@ pub use site_type::{SiteType, TypeCertainty};
 pub use symbolize::{SymbolizeError, Symbolized, symbolize};
 pub use verify::{Finding, Verification};
 pub use view::{
-    Change, Compared, Coverage, Diff, Folded, Leaks, Left, LiveAtPeak, Measure, PairRow, PeakView,
-    Short, SiteFigures, SitesView, SizeRow, SizesView, SlotRow, SpansView, TemporaryView,
-    ThreadFigures, ThreadsView, TypeRow, TypesView,
+    Change, Compared, Coverage, Diff, Figures, Folded, GroupLabel, Grouping, GroupsView, Leaks,
+    Left, LiveAtPeak, Measure, PairRow, PeakView, Short, SiteFigures, SitesView, SizeRow,
+    SizesView, SlotRow, SpansView, TemporaryView, ThreadFigures, ThreadsView, TypeRow, TypesView,
 };
 pub use window::{Bound, Part, Window};

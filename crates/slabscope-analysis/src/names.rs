@@ -10,7 +10,7 @@ use slabscope_symbols::{BuildId, Finding, Frame as Symbol, Module, Options, Symb
 
 use crate::frame::{Frame, without_allocator};
 use crate::site_type::SiteType;
-use crate::sites::{Site, SiteId, Sites};
+use crate::sites::Site;
 use crate::stacks::{Place, PlaceId, StackId, Stacks};
 
 /// Finds names when they are asked for, each once.
@@ -41,16 +41,6 @@ impl Names {
     pub(crate) fn finish(&mut self) -> Vec<Finding> {
         self.symbolizer.keep();
         self.symbolizer.findings()
-    }
-
-    /// The names of all places of these sites, and the types of their memory.
-    pub(crate) fn all(&mut self, sites: &Sites) -> Named {
-        let stacks = sites.stacks();
-        let count = stacks.all_places().len() as u32;
-        Named {
-            places: (0..count).map(|n| self.of_place(stacks, PlaceId(n))).collect(),
-            types: sites.all().iter().map(|site| self.type_of(stacks, site)).collect(),
-        }
     }
 
     /// The type that owns the memory of a site.
@@ -125,28 +115,6 @@ impl Names {
             });
             self.modules += 1;
         }
-    }
-}
-
-/// The names of all places and the types of all sites, once they are found.
-#[derive(Debug, Default)]
-pub(crate) struct Named {
-    places: Vec<Arc<[Arc<Frame>]>>,
-    /// By site.
-    types: Vec<Option<SiteType>>,
-}
-
-impl Named {
-    /// The frames of a stack, innermost first, without the allocator's own.
-    pub(crate) fn stack(&self, stacks: &Stacks, stack: StackId) -> Vec<Arc<Frame>> {
-        flat(stacks.places(stack).filter_map(|place| self.places.get(place.0 as usize).cloned()))
-    }
-}
-
-impl Named {
-    /// The type that owns the memory of a site.
-    pub(crate) fn type_of(&self, site: SiteId) -> Option<&SiteType> {
-        self.types.get(site.0 as usize)?.as_ref()
     }
 }
 

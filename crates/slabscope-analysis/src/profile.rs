@@ -26,7 +26,9 @@ pub(crate) use lifetimes::Lifetimes;
 pub use survivors::{AGES, Ages};
 pub use timeline::Point;
 
+use std::cell::RefCell;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use serde::Serialize;
@@ -35,13 +37,16 @@ use slabscope_trace::{Open, Time};
 
 use crate::error::AnalyzeError;
 use crate::fault::FaultRow;
+use crate::frame::Frame;
 use crate::moment::{Clock, Moment};
-use crate::names::{Named, Names};
+use crate::names::Names;
 use crate::replay::{Replayed, replay};
 use crate::report::{
     Amount, Completeness, Events, Peak, ReadError, SideProblem, Spans, Stacks, Tracing,
 };
+use crate::site_type::SiteType;
 use crate::sites::{SiteId, Sites};
+use crate::stacks::StackId;
 use crate::threads::Thread;
 use crate::window::{Part, Window};
 pub(crate) use books::{Books, Pair};
@@ -138,9 +143,10 @@ pub struct Profile {
     pub(crate) sites: Sites,
     /// The first of sites with the same stack and several sizes.
     pub(crate) mixed: HashSet<SiteId, RandomState>,
-    pub(crate) named: Named,
-    /// What was found of the program's files.
-    pub symbols: Vec<Finding>,
+    /// Names are found when they are asked for; `None` where they are not to be looked for.
+    pub(crate) names: RefCell<Option<Names>>,
+    /// How many rows of a table of sites have names.
+    pub(crate) named_rows: usize,
     pub(crate) threads: Vec<Thread>,
     pub(crate) census: Census,
 }
@@ -213,17 +219,39 @@ impl Profile {
             books,
             mixed: mixed(&replayed.sites),
             sites: replayed.sites,
-            named: Named::default(),
-            symbols: Vec::new(),
+            names: RefCell::new(None),
+            named_rows: usize::MAX,
             threads: replayed.threads.all().to_vec(),
         }
     }
 
-    /// Looks for the names of stacks, and for types.
+    /// Has names of stacks, and types, looked for when a view needs them.
     pub fn find_names(&mut self, options: slabscope_symbols::Options) {
-        let mut names = Names::new(options);
-        self.named = names.all(&self.sites);
-        self.symbols = names.finish();
+        self.names = RefCell::new(Some(Names::new(options)));
+    }
+
+    /// Leaves rows of sites without names but for the first so many: finding those takes longer than all
+    /// else.
+    pub fn name_rows(&mut self, first: usize) {
+        self.named_rows = first;
+    }
+
+    /// Keeps the names that views needed for the next time, and says what was found of the program's
+    /// files.
+    pub fn finish_names(&self) -> Vec<Finding> {
+        self.names.borrow_mut().as_mut().map(Names::finish).unwrap_or_default()
+    }
+
+    /// The type that owns the memory of a site.
+    pub(crate) fn type_of(&self, id: SiteId) -> Option<SiteType> {
+        let site = self.sites.all().get(id.0 as usize)?;
+        self.names.borrow_mut().as_mut()?.type_of(self.sites.stacks(), site)
+    }
+
+    /// The frames of a stack, innermost first, without the allocator's own.
+    pub(crate) fn frames(&self, stack: StackId) -> Vec<Arc<Frame>> {
+        let mut names = self.names.borrow_mut();
+        names.as_mut().map(|names| names.stack(self.sites.stacks(), stack)).unwrap_or_default()
     }
 
     /// Whether the trace tells anything of objects.

@@ -1,6 +1,8 @@
 //! The answers to the questions people ask of a profile, each as plain data.
 
 mod diff;
+mod figures;
+mod groups;
 mod leaks;
 mod peak;
 mod report;
@@ -13,6 +15,8 @@ mod threads;
 mod types;
 
 pub use diff::{Change, Compared, Diff};
+pub use figures::Figures;
+pub use groups::{GroupLabel, Grouping, GroupsView};
 pub use leaks::{Leaks, Left};
 pub use peak::{LiveAtPeak, PeakView};
 pub use sites::{SiteFigures, SitesView};

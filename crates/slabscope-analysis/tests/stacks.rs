@@ -3,7 +3,10 @@
 #[path = "support/trace_builder.rs"]
 mod trace_builder;
 
-use slabscope_analysis::{Profile, ProfileOptions, SiteLabel, SymbolizeError, profile, symbolize};
+use slabscope_analysis::{
+    By, Figures, GroupLabel, Grouping, Profile, ProfileOptions, SiteLabel, SymbolizeError, profile,
+    symbolize,
+};
 use slabscope_symbols::Options;
 use slabscope_trace::Open;
 use slabscope_wire::alloc_free::EndReason;
@@ -69,11 +72,42 @@ fn sites_with_the_same_stack_are_one() {
 }
 
 #[test]
+fn rows_that_are_not_shown_have_no_names() {
+    let mut profile = of(&trace());
+    let all = profile.sites().sites;
+    profile.name_rows(1);
+    let first = profile.sites().sites;
+    assert_eq!((&first[0], first.len()), (&all[0], all.len()));
+    assert_eq!((&first[1].label, first[1].figures), (&SiteLabel::default(), all[1].figures));
+}
+
+#[test]
+fn sites_with_the_same_function_or_crate_are_one_group() {
+    let profile = of(&trace());
+    let groups = |by| {
+        let view = profile.groups(by);
+        let row = |it: &By<GroupLabel, Figures>| {
+            (it.label.name.to_string(), it.figures.sites, it.figures.allocated.objects)
+        };
+        view.groups.iter().map(row).collect::<Vec<_>>()
+    };
+    let row = |name: &str, sites, objects| (name.to_owned(), sites, objects);
+    // The innermost frame of each stack, since none is known to be the program's own.
+    let expected = [row("app+0x1200", 1, 3), row("", 1, 1), row("0x8fff", 1, 1)];
+    assert_eq!(groups(Grouping::Function), expected);
+    let all = groups(Grouping::File);
+    assert_eq!(all, [row("", 3, 5)], "no file is known");
+}
+
+#[test]
 fn a_missing_file_is_told() {
     let profile = of(&trace());
-    assert_eq!(profile.symbols.len(), 1);
-    assert_eq!(profile.symbols[0].path.to_str(), Some("/opt/app"));
-    assert!(profile.symbols[0].refused.is_some());
+    assert!(profile.finish_names().is_empty(), "a name was looked for before it was needed");
+    profile.sites();
+    let symbols = profile.finish_names();
+    assert_eq!(symbols.len(), 1);
+    assert_eq!(symbols[0].path.to_str(), Some("/opt/app"));
+    assert!(symbols[0].refused.is_some());
 }
 
 #[test]
@@ -94,7 +128,7 @@ fn frames_that_make_no_sense_are_no_stack() {
         ],
     );
     trace.closing(EndReason::Exited, [0; 9]).end();
-    let stacks = |row: &slabscope_analysis::By<SiteLabel, _>| row.label.stack.len();
+    let stacks = |row: &By<SiteLabel, _>| row.label.stack.len();
     let mut lengths: Vec<_> = of(&trace).sites().sites.iter().map(stacks).collect();
     lengths.sort_unstable();
     assert_eq!(lengths, [0, 1, 1]);
@@ -109,8 +143,9 @@ fn a_trace_with_names_needs_no_files() {
     let mut named = plain.clone();
     named.bytes = bytes;
     let (before, after) = (of(&plain), of(&named));
-    assert!(before.symbols.len() == 1 && after.symbols.is_empty(), "a file was looked for");
     assert_eq!(before.sites().sites, after.sites().sites);
+    let symbols = [&before, &after].map(|profile| profile.finish_names().len());
+    assert_eq!(symbols, [1, 0], "a file was looked for");
     // Go's reader takes the stacks of Go's table; ours is held against it.
     let reader = slabscope_trace::Reader::new(&named.bytes).unwrap();
     let stacks = reader.filter_map(|event| match event.unwrap().kind {

@@ -6,8 +6,8 @@ mod explain;
 mod explain_help;
 
 pub(crate) use explain::{
-    CompletionsArgs, DiffArgs, Explain, ExportArgs, FlamegraphArgs, ManArgs, OutputArgs, SpansArgs,
-    TemporaryArgs, TraceArgs, Weight,
+    CompletionsArgs, DiffArgs, Explain, ExportArgs, FlamegraphArgs, ManArgs, OutputArgs, SitesArgs,
+    SpansArgs, TemporaryArgs, TraceArgs, Weight,
 };
 
 use std::path::PathBuf;

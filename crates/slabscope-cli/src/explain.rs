@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 use slabscope_analysis::{Diff, Profile, ProfileOptions};
 
-use crate::args::{DiffArgs, Explain, OutputArgs, SpansArgs, TemporaryArgs, TraceArgs};
+use crate::args::{DiffArgs, Explain, OutputArgs, SitesArgs, SpansArgs, TemporaryArgs, TraceArgs};
 use crate::cut_off;
 use crate::exit_code::Outcome;
 use crate::failure::{self, Failure};
@@ -22,7 +22,7 @@ pub(crate) fn run(command: &Explain) -> Result<Outcome, Failure> {
         Explain::Leaks(args) => simple(args, "leaks", Profile::leaks, text::leaks),
         Explain::Temporary(args) => temporary(args),
         Explain::Sizes(args) => simple(args, "sizes", Profile::sizes, text::sizes),
-        Explain::Sites(args) => simple(args, "sites", Profile::sites, text::sites),
+        Explain::Sites(args) => sites(args),
         Explain::Types(args) => simple(args, "types", Profile::types, text::types),
         Explain::Threads(args) => simple(args, "threads", Profile::threads, text::threads),
         Explain::Spans(args) => spans(args),
@@ -61,7 +61,7 @@ pub(crate) fn say_trouble(path: &Path, profile: &Profile) -> Outcome {
         );
         failure::say(&failure::about(path, message));
     }
-    symbols::say_missing(&profile.symbols);
+    symbols::say_missing(&profile.finish_names());
     let trouble = cut_off::Trouble {
         error: profile.error.as_ref(),
         generations: profile.tracing.generations,
@@ -69,6 +69,15 @@ pub(crate) fn say_trouble(path: &Path, profile: &Profile) -> Outcome {
         has_heap_events: !profile.is_empty(),
     };
     trouble.say(path)
+}
+
+fn sites(args: &SitesArgs) -> Result<Outcome, Failure> {
+    let options = options(args.trace.window, &args.trace.symbols)?;
+    let Some(by) = args.by.grouping() else {
+        return answer(&args.trace, &options, "sites", Profile::sites, text::sites);
+    };
+    let view = |profile: &Profile| profile.groups(by);
+    answer(&args.trace, &options, "sites", view, text::groups)
 }
 
 fn simple<V: Serialize>(
@@ -101,10 +110,13 @@ fn answer<V: Serialize>(
     args: &TraceArgs,
     options: &ProfileOptions,
     name: &'static str,
-    view: fn(&Profile) -> V,
+    view: impl Fn(&Profile) -> V,
     write: impl Fn(&V, &Page<'_>, &mut dyn Write) -> std::io::Result<()>,
 ) -> Result<Outcome, Failure> {
-    let profile = make(&args.file, options, args.window)?;
+    let mut profile = make(&args.file, options, args.window)?;
+    if !args.output.json {
+        profile.name_rows(rows(args.output).most());
+    }
     let view = view(&profile);
     let mut out = BufWriter::new(stdout().lock());
     if args.output.json {
@@ -133,8 +145,11 @@ fn diff(args: &DiffArgs) -> Result<Outcome, Failure> {
 }
 
 fn page<'a>(path: &'a Path, profile: &'a Profile, output: OutputArgs) -> Page<'a> {
-    let rows = if output.all { Rows::All } else { Rows::Largest };
-    Page { path, profile, rows }
+    Page { path, profile, rows: rows(output) }
+}
+
+fn rows(output: OutputArgs) -> Rows {
+    if output.all { Rows::All } else { Rows::Largest }
 }
 
 /// A result under the name of its command.

@@ -25,5 +25,5 @@ pub mod types;
 
 pub use frame::Frame;
 pub use module::{BuildId, Module};
-pub use name::Name;
+pub use name::{Name, crate_of, module_of};
 pub use symbolizer::{Finding, Options, Source, Symbolizer};

@@ -76,7 +76,7 @@ impl Name {
         let owner = owner(path_of_function);
         let mut name = Name {
             full: path.to_owned(),
-            module: module_of(path_of_function, owner),
+            module: module_of_path(path_of_function, owner),
             base: base.to_owned(),
             ..Name::default()
         };
@@ -150,8 +150,23 @@ fn has_arguments(path: &str) -> bool {
     path.contains('<')
 }
 
+/// The module that a function stands in, from its name for people; the name itself where it has none.
+pub fn module_of(function: &str) -> String {
+    let (path, own) = function_segment(function);
+    // What has no name of its own stands in a function.
+    let path = if own.starts_with('{') { generics::last_segment(path).0 } else { path };
+    if path.is_empty() { function.to_owned() } else { module_of_path(path, owner(path)) }
+}
+
+/// The crate of a function, from its name for people; the name itself where it is none of Rust.
+pub fn crate_of(function: &str) -> String {
+    let module = module_of(function);
+    let path = module.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
+    path.split("::").next().unwrap_or(path).to_owned()
+}
+
 /// The module of a path whose last part may be a type.
-fn module_of(path: &str, owner: Option<&str>) -> String {
+fn module_of_path(path: &str, owner: Option<&str>) -> String {
     let path = generics::split(owner.unwrap_or(path)).0;
     let path = path.trim_start_matches(['&', '*']).trim_start_matches("mut ");
     let (before, last) = generics::last_segment(path);
@@ -213,6 +228,26 @@ mod tests {
             [of(Some(own), None, ""), of(None, Some("main"), ""), of(Some("qsort"), None, "")]
         {
             assert!(!name.is_instance, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn functions_have_modules_and_crates() {
+        let cases = [
+            ("app::orders::Book::insert", "app::orders", "app"),
+            ("<app::orders::Book<u8> as core::clone::Clone>::clone", "app::orders", "app"),
+            ("<&mut syn::parse::ParseBuffer as core::fmt::Debug>::fmt", "syn::parse", "syn"),
+            ("app::run::{closure#0}", "app", "app"),
+            ("app::main", "app", "app"),
+            ("main", "main", "main"),
+            ("", "", ""),
+        ];
+        for (function, module, krate) in cases {
+            assert_eq!(
+                (&*module_of(function), &*crate_of(function)),
+                (module, krate),
+                "{function}"
+            );
         }
     }
 

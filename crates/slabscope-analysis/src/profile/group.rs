@@ -83,7 +83,12 @@ impl Profile {
         weight: impl Fn(&F) -> u64,
     ) -> Vec<By<SiteLabel, F>> {
         let sums = self.sums(|cell| cell.group, add);
-        sorted(sums, weight, |group| self.group_label(group))
+        let mut named = 0..self.named_rows;
+        let label = |group| match named.next() {
+            Some(_) => self.group_label(group),
+            None => SiteLabel::default(),
+        };
+        sorted(sums, weight, label)
     }
 
     /// Rows by size class, those of the greatest weight first.
@@ -108,8 +113,7 @@ impl Profile {
 
     pub(crate) fn site_label(&self, id: SiteId) -> SiteLabel {
         let Some(site) = self.sites.all().get(id.0 as usize) else { return SiteLabel::default() };
-        let stack = self.named.stack(self.sites.stacks(), site.stack);
-        SiteLabel::new(site, self.named.type_of(id), stack)
+        SiteLabel::new(site, self.type_of(id).as_ref(), self.frames(site.stack))
     }
 
     /// The label of the sites with the same stack as this one, which is the first of them.
@@ -161,7 +165,7 @@ impl From<Class> for ClassLabel {
 fn sorted<K: Copy + Ord, F, Label>(
     sums: HashMap<K, F, RandomState>,
     weight: impl Fn(&F) -> u64,
-    label: impl Fn(K) -> Label,
+    mut label: impl FnMut(K) -> Label,
 ) -> Vec<By<Label, F>> {
     let mut rows: Vec<_> = sums.into_iter().filter(|(_, figures)| weight(figures) > 0).collect();
     rows.sort_by_key(|(key, figures)| (std::cmp::Reverse(weight(figures)), *key));

@@ -31,6 +31,8 @@ pub struct SiteFigures {
     pub live: Amount,
     /// Those live when the whole heap was at its peak.
     pub at_peak: Amount,
+    /// Bytes of the slots of those allocated that nobody asked for.
+    pub slack_bytes: u64,
     /// The most bytes of this site that were live at once.
     pub max_bytes: u64,
     /// How long those freed had lived; `None` where none was, or all were older than the trace.
@@ -47,6 +49,7 @@ impl Profile {
             sum.temporary.plus(cell.temporary);
             sum.live.plus(cell.live());
             sum.at_peak.plus(self.at_peak(cell));
+            sum.slack_bytes = sum.slack_bytes.saturating_add(self.slack(cell));
             let SiteId(number) = cell.group;
             if let Some(track) = self.books.sites.get(number as usize) {
                 sum.max_bytes = track.max_bytes;

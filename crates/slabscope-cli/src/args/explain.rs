@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use clap_complete::Shell;
+use slabscope_analysis::Grouping;
 
 use super::explain_help as help;
 use crate::export;
@@ -27,7 +28,7 @@ pub(crate) enum Explain {
     Sizes(TraceArgs),
     /// Every site: how much, how long it lived, how much is left
     #[command(after_help = help::SITES)]
-    Sites(TraceArgs),
+    Sites(SitesArgs),
     /// Every type: how much, how long it lived, how much is left
     #[command(after_help = help::TYPES)]
     Types(TraceArgs),
@@ -76,6 +77,47 @@ pub(crate) struct OutputArgs {
     /// Show every row of the tables, not just the largest
     #[arg(long, conflicts_with = "json")]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SitesArgs {
+    #[command(flatten)]
+    pub(crate) trace: TraceArgs,
+    /// What to put together
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    pub(crate) by: SitesBy,
+}
+
+/// What a row of sites is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SitesBy {
+    /// A call stack
+    #[default]
+    Stack,
+    /// A line of the program's own code
+    Line,
+    /// A function of the program's own code
+    Function,
+    /// A source file of the program's own code
+    File,
+    /// A module of the program's own code
+    Module,
+    /// The crate that asked the standard library
+    Crate,
+}
+
+impl SitesBy {
+    /// What the analysis puts together; `None` for each stack by itself.
+    pub(crate) fn grouping(self) -> Option<Grouping> {
+        match self {
+            SitesBy::Stack => None,
+            SitesBy::Line => Some(Grouping::Line),
+            SitesBy::Function => Some(Grouping::Function),
+            SitesBy::File => Some(Grouping::File),
+            SitesBy::Module => Some(Grouping::Module),
+            SitesBy::Crate => Some(Grouping::Crate),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -47,8 +47,13 @@ stacks; in traces of Go it is a type. 'half' is the time that half of its freed
 objects lived no longer than, to a power of two. Below the table, '>' marks
 functions of the program's own sources.
 
+With --by, a row is all stacks whose innermost function of the program's own
+sources is the same, or in the same line, file or module. Where a stack has
+none, it is the innermost outside of the standard library, as with --by crate.
+
 Examples:
   slabscope sites app.1234.trace
+  slabscope sites app.1234.trace --by function
   slabscope sites app.1234.trace --json | jq '.sites.sites[] | .max_bytes'";
 
 pub(super) const TYPES: &str = "\

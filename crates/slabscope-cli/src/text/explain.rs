@@ -1,6 +1,7 @@
 //! The answers of the commands that answer one question each, as text.
 
 mod diff;
+mod groups;
 mod leaks;
 mod peak;
 mod sites;
@@ -11,6 +12,7 @@ mod threads;
 mod types;
 
 pub(crate) use diff::write as diff;
+pub(crate) use groups::write as groups;
 pub(crate) use leaks::write as leaks;
 pub(crate) use peak::write as peak;
 pub(crate) use sites::write as sites;
@@ -23,11 +25,12 @@ pub(crate) use types::write as types;
 use std::io::{self, Write};
 use std::path::Path;
 
-use slabscope_analysis::{Origin, Part, Profile};
+use slabscope_analysis::{Figures, Origin, Part, Profile};
 
 use super::report::about::part;
+use super::report::heap::dash;
 use super::report::{Rows, heading};
-use super::{Column, Table, escape, plural};
+use super::{Column, Table, bytes, count, escape, plural, short_time};
 
 /// What every answer stands on.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +92,24 @@ impl Page<'_> {
     }
 }
 
+/// The columns of [`of_figures`], behind this one.
+fn figures(first: Column) -> Vec<Column> {
+    let numbers = ["allocs", "bytes", "peak", "left", "slack", "half"].map(Column::number);
+    [first].into_iter().chain(numbers).collect()
+}
+
+/// What the objects of several sites did.
+fn of_figures(figures: &Figures) -> [String; 6] {
+    [
+        count(figures.allocated.objects),
+        bytes(figures.allocated.bytes),
+        bytes(figures.at_peak.bytes),
+        bytes(figures.live.bytes),
+        bytes(figures.slack_bytes),
+        figures.lifetime.map_or_else(dash, |lifetime| short_time(lifetime.half_ns)),
+    ]
+}
+
 /// What three tables are about.
 const SITES: [&str; 2] = ["other site", "other sites"];
 const CLASSES: [&str; 2] = ["other size class", "other size classes"];
@@ -97,7 +118,7 @@ const THREADS: [&str; 2] = ["other thread", "other threads"];
 /// A part of a whole as a cell; nothing of nothing is a dash.
 fn share(part: u64, whole: u64) -> String {
     match whole {
-        0 => super::report::heap::dash(),
+        0 => dash(),
         _ => super::percent(part as f64 / whole as f64),
     }
 }

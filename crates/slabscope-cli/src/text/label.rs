@@ -1,35 +1,27 @@
 //! What sites, size classes and threads are called.
 
-use std::sync::Arc;
-
 use slabscope_analysis::{ClassLabel, Frame, SiteLabel, ThreadLabel};
 
 use super::{bytes, count};
 
-/// A site in one line: the function, the type, or what was asked for.
+/// A site in one line: the function and the type, or what was asked for.
 pub(crate) fn site(site: &SiteLabel) -> String {
+    match (Frame::telling(&site.stack), &site.type_name) {
+        (Some(frame), Some(name)) => format!("{name} in {}", function(frame)),
+        _ => whole_site(site),
+    }
+}
+
+/// All that is known of a site but its stack.
+pub(crate) fn whole_site(site: &SiteLabel) -> String {
     let asked = asked(site);
-    match telling(&site.stack) {
+    match Frame::telling(&site.stack) {
         Some(frame) => match asked {
             Some(asked) => format!("{asked} in {}", function(frame)),
             None => function(frame),
         },
         None => asked.unwrap_or_else(|| "not known".to_owned()),
     }
-}
-
-/// The frame that tells people most: the innermost of the program's own, or else of any crate but the
-/// standard library.
-fn telling(stack: &[Arc<Frame>]) -> Option<&Frame> {
-    let mut named = stack.iter().filter(|frame| !frame.function.is_empty());
-    let is_std = |frame: &&Arc<Frame>| {
-        let function = frame.function.trim_start_matches('<');
-        ["alloc::", "core::", "std::", "hashbrown::"].iter().any(|path| function.starts_with(path))
-    };
-    let own = named.clone().find(|frame| frame.is_own());
-    own.or_else(|| named.clone().find(|frame| !is_std(frame)))
-        .or_else(|| named.next())
-        .map(|it| &**it)
 }
 
 /// The function of a frame.
@@ -48,6 +40,14 @@ pub(crate) fn place(frame: &Frame) -> String {
         Some(directory) => format!("{directory}/{file}:{}", frame.line),
         None => format!("{file}:{}", frame.line),
     }
+}
+
+/// A source file from its crate's directory on.
+pub(crate) fn file(path: &str) -> &str {
+    let sources = ["/src/", "/tests/", "/examples/", "/benches/"];
+    let inside = sources.iter().filter_map(|part| path.rfind(part)).max();
+    let start = inside.and_then(|at| path[..at].rfind('/')).map_or(0, |at| at + 1);
+    &path[start..]
 }
 
 /// The type, or what was asked for.
@@ -92,6 +92,8 @@ pub(crate) fn slot(class: &ClassLabel) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -106,9 +108,16 @@ mod tests {
         let frame =
             |function: &str| Arc::new(Frame { function: function.into(), ..Frame::default() });
         label.stack = vec![frame(""), frame("app::parse"), frame("main")];
-        assert_eq!(site(&label), "Order, 4,096 B, align 8 in app::parse");
+        assert_eq!(site(&label), "Order in app::parse");
+        assert_eq!(whole_site(&label), "Order, 4,096 B, align 8 in app::parse");
         let label = SiteLabel { stack: label.stack, ..SiteLabel::default() };
         assert_eq!(site(&label), "app::parse");
+    }
+
+    #[test]
+    fn files_are_told_by_their_crate_on() {
+        assert_eq!(file("/x/registry/src/index-1/syn-3.0/src/a/b.rs"), "syn-3.0/src/a/b.rs");
+        assert_eq!((file("/src/main.rs"), file("a.c")), ("/src/main.rs", "a.c"));
     }
 
     #[test]

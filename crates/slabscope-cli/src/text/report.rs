@@ -25,8 +25,16 @@ impl Rows {
         match self {
             Rows::All => len,
             // A table that is hardly longer is shown whole: "and 1 more" takes a line too.
-            Rows::Largest if len <= LARGEST + 2 => len,
+            Rows::Largest if len <= self.most() => len,
             Rows::Largest => LARGEST,
+        }
+    }
+
+    /// The most rows that are shown of any table.
+    pub(crate) fn most(self) -> usize {
+        match self {
+            Rows::All => usize::MAX,
+            Rows::Largest => LARGEST + 2,
         }
     }
 }

@@ -1,35 +1,87 @@
 //! Tables of at most 80 columns: texts to the left, numbers to the right.
+//!
+//! Names of functions and types are shortened where there is too little room. Where that leaves out more
+//! than modules, or two names look the same, each stands below its row in full.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::escape;
+use super::shorten::{self, Short};
+use super::{escape, wrap};
 
 /// The widest line, in columns of the terminal.
-const WIDTH: usize = 80;
+pub(crate) const WIDTH: usize = 80;
 
 /// What stands before each line, and between two columns.
 const INDENT: &str = "  ";
+
+/// How little of a name there may be.
+const NAME_MIN: usize = 20;
+
+/// How little of another text.
+const TEXT_MIN: usize = 8;
 
 /// One column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     title: &'static str,
-    is_number: bool,
+    kind: Kind,
+}
+
+/// What stands in a column, and what becomes of it where there is too little room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// It is cut at its end.
+    Text,
+    /// It is shortened so that it still tells what it is, and stands below in full if it does not.
+    Name,
+    /// It is shortened, and beside it stands where it is.
+    Function,
+    /// It has its room.
+    Number,
 }
 
 impl Column {
     /// Of texts, which may be cut to fit.
     pub(crate) const fn text(title: &'static str) -> Column {
-        Column { title, is_number: false }
+        Column { title, kind: Kind::Text }
+    }
+
+    /// Of names of functions and types, which may be shortened to fit.
+    pub(crate) const fn name(title: &'static str) -> Column {
+        Column { title, kind: Kind::Name }
+    }
+
+    /// Of functions with their places beside them.
+    pub(crate) const fn function(title: &'static str) -> Column {
+        Column { title, kind: Kind::Function }
     }
 
     /// Of numbers, aligned to the right.
     pub(crate) const fn number(title: &'static str) -> Column {
-        Column { title, is_number: true }
+        Column { title, kind: Kind::Number }
+    }
+
+    /// A cell in so many columns of the terminal.
+    fn fit(self, cell: &str, width: usize) -> Short {
+        match self.kind {
+            Kind::Name => shorten::name(cell, width),
+            Kind::Function => Short { is_vague: false, ..shorten::name(cell, width) },
+            Kind::Text | Kind::Number => Short { text: cut(cell, width), is_vague: false },
+        }
     }
 }
+
+/// What gives way where a line is too long, one after the other, and how much of it is kept.
+const GIVING_WAY: [(Kind, usize); 5] = [
+    (Kind::Name, NAME_MIN),
+    (Kind::Function, NAME_MIN),
+    (Kind::Text, TEXT_MIN),
+    (Kind::Name, TEXT_MIN),
+    (Kind::Function, TEXT_MIN),
+];
 
 /// Rows under titles.
 #[derive(Debug)]
@@ -53,16 +105,42 @@ impl Table {
     pub(crate) fn write(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         let widths = self.widths();
         if self.columns.iter().any(|column| !column.title.is_empty()) {
-            let titles = self.columns.iter().map(|column| column.title);
-            self.line(titles, &widths, out)?;
+            self.line(self.columns.iter().map(|column| column.title.to_owned()), &widths, out)?;
         }
-        for row in &self.rows {
-            self.line(row.iter().map(String::as_str), &widths, out)?;
+        let rows: Vec<Vec<Short>> = self.rows.iter().map(|row| self.fit(row, &widths)).collect();
+        let meant = self.meant(&rows);
+        for (row, whole) in rows.iter().zip(&self.rows) {
+            self.line(row.iter().map(|cell| cell.text.clone()), &widths, out)?;
+            let names = row.iter().zip(whole).zip(&self.columns);
+            for ((short, name), _) in names.filter(|(_, column)| column.kind == Kind::Name) {
+                if short.is_vague || meant.get(&*short.text).is_some_and(Option::is_none) {
+                    for line in wrap(name, WIDTH - 2 * INDENT.len()) {
+                        writeln!(out, "{INDENT}{INDENT}{line}")?;
+                    }
+                }
+            }
         }
         Ok(())
     }
 
-    /// As wide as the widest cell; text columns give way, the last first, where a line is too long.
+    fn fit(&self, row: &[String], widths: &[usize]) -> Vec<Short> {
+        let cells = row.iter().zip(&self.columns).zip(widths);
+        cells.map(|((cell, column), &width)| column.fit(cell, width)).collect()
+    }
+
+    /// For each shortened name the one that it stands for; `None` where it is not one only.
+    fn meant<'a>(&'a self, rows: &'a [Vec<Short>]) -> HashMap<&'a str, Option<&'a str>> {
+        let mut meant = HashMap::new();
+        for (short, whole) in rows.iter().flatten().zip(self.rows.iter().flatten()) {
+            let known = meant.entry(&*short.text).or_insert(Some(whole.as_str()));
+            if *known != Some(whole) {
+                *known = None;
+            }
+        }
+        meant
+    }
+
+    /// As wide as the widest cell; where a line is too long, names give way and then texts, the last first.
     fn widths(&self) -> Vec<usize> {
         let mut widths: Vec<_> = self.columns.iter().map(|column| column.title.width()).collect();
         for row in &self.rows {
@@ -72,9 +150,10 @@ impl Table {
         }
         let gaps = INDENT.len() * widths.len();
         let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(WIDTH);
-        for (width, column) in widths.iter_mut().zip(&self.columns).rev() {
-            if !column.is_number {
-                let least = column.title.width().max(8).min(*width);
+        for (kind, least) in GIVING_WAY {
+            let all = widths.iter_mut().zip(&self.columns).rev();
+            for (width, column) in all.filter(|(_, column)| column.kind == kind) {
+                let least = column.title.width().max(least).min(*width);
                 let given = over.min(*width - least);
                 *width -= given;
                 over -= given;
@@ -83,19 +162,19 @@ impl Table {
         widths
     }
 
-    fn line<'a>(
+    fn line(
         &self,
-        cells: impl Iterator<Item = &'a str>,
+        cells: impl Iterator<Item = String>,
         widths: &[usize],
         out: &mut (impl Write + ?Sized),
     ) -> io::Result<()> {
         let mut line = String::new();
         for ((cell, column), &width) in cells.zip(&self.columns).zip(widths) {
             line.push_str(INDENT);
-            let cell = cut(cell, width);
             let padding = " ".repeat(width.saturating_sub(cell.width()));
+            let is_number = column.kind == Kind::Number;
             let (before, after) =
-                if column.is_number { (padding.as_str(), "") } else { ("", padding.as_str()) };
+                if is_number { (padding.as_str(), "") } else { ("", padding.as_str()) };
             line.extend([before, &cell, after]);
         }
         writeln!(out, "{}", line.trim_end())
@@ -138,6 +217,26 @@ mod tests {
         table.row(["bcdef".to_owned(), "1,000".to_owned()]);
         table.row(["gh".to_owned()]);
         assert_eq!(written(&table), "  name       n\n  a          1\n  bcdef  1,000\n  gh\n");
+    }
+
+    #[test]
+    fn names_that_would_look_the_same_stand_in_full() {
+        let mut table = Table::new([Column::name("site"), Column::text(""), Column::number("n")]);
+        let name =
+            |krate: &str| format!("{krate}::{}::insert<{}>", "part".repeat(12), "u8, ".repeat(9));
+        let names = ["one", "other"].map(name);
+        for name in &names {
+            table.row([name.clone(), "x".repeat(20), "1".to_owned()]);
+        }
+        table.row(["app::parse".to_owned(), "y".to_owned(), "2".to_owned()]);
+        let text = written(&table);
+        assert!(text.lines().all(|line| line.width() <= 80), "{text}");
+        let joined: String = text.lines().map(str::trim).collect();
+        for name in names {
+            assert!(joined.replace(' ', "").contains(&name.replace(' ', "")), "{text}");
+        }
+        assert_eq!(text.matches("app::parse").count(), 1, "{text}");
+        assert_eq!(text.matches("xxxxxxxxxxxxxxxxxxxx").count(), 2, "names give way first: {text}");
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(crate) fn write(
         [first].into_iter().chain(numbers).collect::<Vec<_>>()
     };
     let (sites, classes) = (&diff.sites, &diff.classes);
-    let site = columns(Column::text("site"));
+    let site = columns(Column::name("site"));
     page.table("More or less by site", site, sites, SITES, cells(label::site), out)?;
     let class = columns(Column::number("slot"));
     page.table("More or less by size class", class, classes, CLASSES, cells(label::class), out)

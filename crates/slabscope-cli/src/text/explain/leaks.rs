@@ -22,7 +22,7 @@ pub(crate) fn write(view: &Leaks, page: &Page<'_>, out: &mut dyn Write) -> io::R
     growth(&view.growth, out)?;
     let columns = |first: &'static str| {
         let numbers = ["objects", "bytes", "share", "young", "by tenth"].map(Column::number);
-        [Column::text(first)].into_iter().chain(numbers).collect::<Vec<_>>()
+        [Column::name(first)].into_iter().chain(numbers).collect::<Vec<_>>()
     };
     let (sites, threads) = (&view.sites, &view.threads);
     let all = view.live.bytes;

@@ -33,7 +33,7 @@ pub(crate) fn write(view: &PeakView, page: &Page<'_>, out: &mut dyn Write) -> io
     let by_class = cells(label::class, all);
     page.table("By size class", columns(first), &view.classes, CLASSES, by_class, out)?;
     let by_site = cells(label::site, all);
-    page.table("By site", columns(Column::text("site")), &view.sites, SITES, by_site, out)?;
+    page.table("By site", columns(Column::name("site")), &view.sites, SITES, by_site, out)?;
     let by_thread = cells(label::thread, all);
     let first = Column::text("allocated by");
     page.table("By thread", columns(first), &view.threads, THREADS, by_thread, out)

@@ -8,7 +8,7 @@ use slabscope_analysis::{By, Frame, SiteFigures, SiteLabel, SitesView};
 use super::{Page, SITES};
 use crate::text::report::heading;
 use crate::text::report::heap::dash;
-use crate::text::{Column, Table, bytes, count, label, plural, short_time};
+use crate::text::{Column, Table, WIDTH, bytes, count, escape, label, plural, short_time, wrap};
 
 /// Writes all sites.
 pub(crate) fn write(view: &SitesView, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -16,7 +16,7 @@ pub(crate) fn write(view: &SitesView, page: &Page<'_>, out: &mut dyn Write) -> i
         return Ok(());
     }
     let numbers = ["allocs", "bytes", "most", "left", "half"].map(Column::number);
-    let columns: Vec<_> = [Column::text("site")].into_iter().chain(numbers).collect();
+    let columns: Vec<_> = [Column::name("site")].into_iter().chain(numbers).collect();
     let cells = |row: &By<SiteLabel, SiteFigures>| {
         let figures = row.figures;
         vec![
@@ -33,14 +33,22 @@ pub(crate) fn write(view: &SitesView, page: &Page<'_>, out: &mut dyn Write) -> i
     let shown = page.rows.of(view.sites.len());
     let with_stack = view.sites.iter().take(shown).filter(|row| !row.label.stack.is_empty());
     for row in with_stack {
-        heading(
-            &format!("{}, {}", bytes(row.figures.allocated.bytes), label::site(&row.label)),
-            out,
-        )?;
+        name(&row.label, row.figures.allocated.bytes, out)?;
         stack(&row.label.stack, out)?;
     }
     Ok(())
 }
+
+/// Writes a site's whole name above its stack.
+fn name(label: &SiteLabel, allocated: u64, out: &mut dyn Write) -> io::Result<()> {
+    let title = escape(&format!("{}, {}", bytes(allocated), label::whole_site(label)));
+    let mut lines = wrap(&title, WIDTH - INDENT.len()).into_iter();
+    heading(lines.next().unwrap_or_default(), out)?;
+    lines.try_for_each(|line| writeln!(out, "{INDENT}{line}"))
+}
+
+/// What stands before the second line of a long name.
+const INDENT: &str = "    ";
 
 /// How many frames are shown inside of the program's own code, and how many from there on.
 const FRAMES: [usize; 2] = [3, 5];
@@ -49,7 +57,7 @@ const FRAMES: [usize; 2] = [3, 5];
 fn stack(frames: &[Arc<Frame>], out: &mut dyn Write) -> io::Result<()> {
     let own = frames.iter().position(|frame| frame.is_own()).unwrap_or(0);
     let first = own.saturating_sub(FRAMES[0]);
-    let mut table = Table::new([Column::text(""), Column::text(""), Column::text("")]);
+    let mut table = Table::new([Column::text(""), Column::function(""), Column::text("")]);
     for frame in frames.iter().skip(first).take(own - first + FRAMES[1]) {
         let mark = if frame.is_own() { ">" } else { "" };
         table.row([mark.to_owned(), label::function(frame), label::place(frame)]);

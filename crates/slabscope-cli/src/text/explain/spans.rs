@@ -53,7 +53,7 @@ fn pinned(view: &SpansView, below: u8, page: &Page<'_>, out: &mut dyn Write) -> 
         return Ok(());
     }
     let numbers = ["spans", "objects", "bytes", "keeps"].map(Column::number);
-    let columns: Vec<_> = [Column::text("site")].into_iter().chain(numbers).collect();
+    let columns: Vec<_> = [Column::name("site")].into_iter().chain(numbers).collect();
     let cells = |row: &By<SiteLabel, Pinned>| {
         let figures = row.figures;
         vec![

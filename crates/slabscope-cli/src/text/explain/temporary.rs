@@ -36,7 +36,7 @@ pub(crate) fn write(
         let numbers = ["allocated", "temporary", "part", "bytes"].map(Column::number);
         [first].into_iter().chain(numbers).collect::<Vec<_>>()
     };
-    let columns_site = columns(Column::text("site"));
+    let columns_site = columns(Column::name("site"));
     page.table("By site", columns_site, &view.sites, SITES, cells(label::site), out)?;
     let columns_class = columns(Column::number("slot"));
     page.table("By size class", columns_class, &view.classes, CLASSES, cells(label::class), out)?;

@@ -4,9 +4,8 @@ use std::io::{self, Write};
 
 use slabscope_analysis::{Amount, TypeCertainty, TypeRow, TypesView};
 
-use super::{Page, share};
-use crate::text::report::heap::dash;
-use crate::text::{Column, bytes, count, short_time};
+use super::{Page, figures, of_figures, share};
+use crate::text::Column;
 
 const TYPES: [&str; 2] = ["other type", "other types"];
 
@@ -30,21 +29,10 @@ pub(crate) fn write(view: &TypesView, page: &Page<'_>, out: &mut dyn Write) -> i
     if coverage.typed.objects == 0 {
         writeln!(out, "  Trace with stacks, as in SLABSCOPE=traceallocfree=1,stacks=32.")?;
     }
-    let numbers = ["allocs", "bytes", "peak", "left", "slack", "half"].map(Column::number);
-    let columns: Vec<_> = [Column::text("type")].into_iter().chain(numbers).collect();
-    let cells = |row: &TypeRow| {
-        vec![
-            name(row),
-            count(row.allocated.objects),
-            bytes(row.allocated.bytes),
-            bytes(row.at_peak.bytes),
-            bytes(row.live.bytes),
-            bytes(row.slack_bytes),
-            row.lifetime.map_or_else(dash, |lifetime| short_time(lifetime.half_ns)),
-        ]
-    };
+    let cells =
+        |row: &TypeRow| [name(row)].into_iter().chain(of_figures(&row.figures)).collect::<Vec<_>>();
     let title = "What each allocated, had at the peak, left, wasted, and how long half lived";
-    page.table(title, columns, &view.types, TYPES, cells, out)
+    page.table(title, figures(Column::name("type")), &view.types, TYPES, cells, out)
 }
 
 /// The type, with a mark if it is not sure.

@@ -1,5 +1,6 @@
 //! Where the bytes of a trace come from: all of them are there, or they are read as they are needed.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -38,6 +39,9 @@ pub(crate) struct Stream<'a> {
     read: Box<dyn Read + Send + 'a>,
     /// What was read and not given away.
     bytes: Vec<u8>,
+    /// What was given away of late. Memory that nobody looks at any more is used again: the kernel would
+    /// have to clear new memory.
+    given: VecDeque<Arc<Vec<u8>>>,
     /// Where in the file that begins.
     start: u64,
     has_ended: bool,
@@ -56,7 +60,8 @@ impl<'a> Input<'a> {
     /// What `read` gives, which begins at `start` in the file.
     pub(crate) fn stream(read: Box<dyn Read + Send + 'a>, start: u64) -> Input<'a> {
         let (has_ended, failure) = (false, None);
-        Input::Stream(Stream { read, bytes: Vec::new(), start, has_ended, failure })
+        let (bytes, given) = (Vec::new(), VecDeque::new());
+        Input::Stream(Stream { read, bytes, given, start, has_ended, failure })
     }
 
     /// The bytes there are.
@@ -105,15 +110,36 @@ impl<'a> Input<'a> {
             Input::Whole(bytes) => (Block::Whole(bytes), len),
             Input::Stream(stream) => {
                 let tail = stream.bytes.get(len..).unwrap_or_default();
+                let mut rest = free(&mut stream.given);
                 // What comes next is most often as long.
-                let mut rest = Vec::with_capacity(tail.len() + len);
+                rest.reserve(tail.len() + len);
                 rest.extend_from_slice(tail);
                 stream.bytes.truncate(len);
-                let part = std::mem::replace(&mut stream.bytes, rest);
-                stream.start += part.len() as u64;
-                (Block::Part(Arc::new(part)), 0)
+                let part = Arc::new(std::mem::replace(&mut stream.bytes, rest));
+                stream.start += len as u64;
+                stream.given.push_back(Arc::clone(&part));
+                (Block::Part(part), 0)
             }
         }
+    }
+}
+
+/// Memory that was given away and that nobody looks at any more, if there is some; of what is in use, the
+/// last two parts are kept.
+fn free(given: &mut VecDeque<Arc<Vec<u8>>>) -> Vec<u8> {
+    let first = given.pop_front().map(Arc::try_unwrap);
+    match first {
+        Some(Ok(mut bytes)) => {
+            bytes.clear();
+            bytes
+        }
+        Some(Err(used)) => {
+            if given.is_empty() {
+                given.push_front(used);
+            }
+            Vec::new()
+        }
+        None => Vec::new(),
     }
 }
 
@@ -131,6 +157,14 @@ mod tests {
         assert_eq!((block.bytes(), at), (&file[..1000], 0));
         assert_eq!((input.bytes(), input.start()), (&file[1000..], 1100));
         assert!(!input.grow().unwrap());
+        let first = block.bytes().as_ptr();
+        drop(block);
+        let (second, _) = input.cut(1000);
+        assert_eq!(second.bytes(), &file[1000..2000]);
+        // The rest lies where the first part did, and what is still in use stays what it is.
+        let (third, _) = input.cut(1000);
+        assert_eq!((third.bytes(), third.bytes().as_ptr()), (&file[2000..3000], first));
+        assert_eq!(second.bytes(), &file[1000..2000]);
         let mut whole = Input::Whole(&file);
         let (block, at) = whole.cut(1000);
         assert_eq!((block.bytes().len(), at, whole.start()), (file.len(), 1000, 0));

@@ -27,7 +27,7 @@ pub(crate) enum Opening<'a> {
 #[derive(Debug)]
 pub(crate) enum Supply<'a> {
     /// This thread.
-    Own(Own<'a>),
+    Own(Box<Own<'a>>),
     /// Other threads.
     Ahead(Ahead<'a>),
 }
@@ -42,7 +42,7 @@ pub(crate) struct Own<'a> {
 
 impl<'a> Supply<'a> {
     pub(crate) fn own(source: Source<'a>, placing: Placing<'a>) -> Self {
-        Supply::Own(Own { source, placing, current: None })
+        Supply::Own(Box::new(Own { source, placing, current: None }))
     }
 
     /// Goes on to the next generation.

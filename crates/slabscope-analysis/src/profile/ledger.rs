@@ -17,7 +17,7 @@ use crate::replay::{Lens, Now, is_alloc_or_free};
 use crate::report::Amount;
 use crate::sites::{SiteId, Sites};
 use crate::threads::Owner;
-use row::Recent;
+use row::{Recent, WAYS};
 
 /// Keeps the books.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub(crate) struct Ledger {
     pub(crate) books: Books,
     cells: Numbers<Key>,
     pairs: Numbers<(Owner, Owner)>,
-    /// By site, the cell that was asked for last.
-    recent: Vec<Recent>,
+    /// By site, the cell that was asked for last, for several threads whose events mix.
+    recent: [Vec<Recent>; WAYS],
     /// How many objects each thread has allocated or freed; wraps around.
     events: Vec<u32>,
 }
@@ -42,7 +42,7 @@ impl Ledger {
             books: Books::default(),
             cells: Numbers::default(),
             pairs: Numbers::default(),
-            recent: Vec::new(),
+            recent: Default::default(),
             events: Vec::new(),
         }
     }

@@ -1,6 +1,7 @@
 //! `cargo xtask demo`: a real program, run with and without a trace, and the report of the trace.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -42,6 +43,26 @@ fn trace_path(workspace: &Workspace) -> Result<PathBuf> {
 /// Makes the demo's trace for somebody else to look at.
 pub(crate) fn make_trace(workspace: &Workspace) -> Result<PathBuf> {
     Ok(Demo::build(workspace)?.trace(&trace_path(workspace)?)?.trace)
+}
+
+/// Makes one trace of a demo that reads its sources so many times, by other paths below `links` each time.
+pub(crate) fn make_large_trace(
+    workspace: &Workspace,
+    links: &Path,
+    times: u64,
+    trace: &Path,
+) -> Result<()> {
+    let demo = Demo::build(workspace)?;
+    let mut sources = Vec::new();
+    for time in 0..times {
+        for (number, source) in demo.sources.iter().enumerate() {
+            let link = links.join(format!("{time}-{number}"));
+            symlink(source, &link)
+                .with_context(|| format!("{}: cannot be made", link.display()))?;
+            sources.push(link);
+        }
+    }
+    Demo { sources, ..demo }.run(Some((trace, 0))).map(drop)
 }
 
 /// Makes the demo's trace with call stacks of `stacks` frames; the `slabscope` to explain it, and the trace.

@@ -16,6 +16,9 @@ static GLOBAL: Counting = Counting(slabscope::Slabscope::new());
 
 static HANDLED: AtomicU64 = AtomicU64::new(0);
 
+/// Handlers that have begun and not ended: one may run on a thread that the test knows nothing of.
+static HANDLING: AtomicU64 = AtomicU64::new(0);
+
 /// An object that one run of the handler leaves for the next to free.
 static LEFT: AtomicPtr<u64> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -31,6 +34,7 @@ fn a_handler_that_allocates_is_served_and_traced() {
 }
 
 extern "C" fn handler(_: i32) {
+    HANDLING.fetch_add(1, Ordering::SeqCst);
     let n = HANDLED.fetch_add(1, Ordering::Relaxed);
     let mut own: Vec<u64> = Vec::with_capacity(1 + (n % 50) as usize);
     own.push(n);
@@ -41,6 +45,7 @@ extern "C" fn handler(_: i32) {
         // SAFETY: it came from `Box::into_raw`, and the swap made it ours alone.
         drop(unsafe { Box::from_raw(old) });
     }
+    HANDLING.fetch_sub(1, Ordering::SeqCst);
 }
 
 /// A timer that sends SIGALRM to the process, so to any of its threads.
@@ -57,13 +62,16 @@ fn every(micros: i64) {
     }
 }
 
-/// Stops the timer, and has a signal that it sent and nobody has taken yet thrown away.
+/// Stops the timer, has a signal that it sent and nobody has taken yet thrown away, and lets handlers end.
 fn no_more() {
     // SAFETY: the structure is ours.
     unsafe {
         let never: libc::itimerval = std::mem::zeroed();
         assert_eq!(libc::setitimer(libc::ITIMER_REAL, &raw const never, std::ptr::null_mut()), 0);
         libc::signal(libc::SIGALRM, libc::SIG_IGN);
+    }
+    while HANDLING.load(Ordering::SeqCst) > 0 {
+        std::thread::yield_now();
     }
 }
 

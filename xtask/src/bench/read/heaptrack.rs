@@ -14,7 +14,7 @@ use crate::command;
 use crate::workspace::Workspace;
 
 /// Parses and writes JSON, which allocates much. Not `syn`: the interpreter of heaptrack 1.4 runs out of memory
-/// in the midst of it, by a hash table of addresses that grows without bound, and leaves a file of a tenth.
+/// in the midst of it, why is not known, and leaves a file of a tenth.
 const WORKLOAD: &str = "json";
 
 /// Both must have recorded as many allocations, up to this part of them: the programs differ in their

@@ -1,13 +1,7 @@
 //! The way into an operation when it cannot simply go ahead: the thread is new, gone or interrupted,
 //! the world is stopped, or a trace is being made.
 
-use core::sync::atomic::{AtomicU32, Ordering};
-#[cfg(feature = "recorder")]
-use core::time::Duration;
-
 use slabscope_heap::ThreadCache;
-#[cfg(feature = "recorder")]
-use slabscope_os::futex;
 use slabscope_os::lock::Lock;
 
 use crate::exit;
@@ -43,10 +37,6 @@ pub(crate) static LATE: Thread = Thread::new();
 
 /// See [`LATE`].
 static LATE_LOCK: Lock<()> = Lock::new(());
-
-/// Re-entrant operations of threads the safepoint does not wait for. Sequentially consistent, as is
-/// the session's pointer: either the operation sees no session, or the end of it sees the operation.
-static UNAWAITED: AtomicU32 = AtomicU32::new(0);
 
 /// Runs `operation` once, as an operation of the calling thread.
 pub(crate) fn operation<R>(operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
@@ -84,11 +74,10 @@ pub(crate) fn pass<R>(
     operation: impl FnOnce(Access<'_, '_>) -> R,
 ) -> R {
     match before {
-        // The interrupted operation keeps the session alive.
         BUSY => apart(thread, operation),
         CHANGING => {
             thread.set_state(CHANGING);
-            unawaited(thread, operation)
+            apart(thread, operation)
         }
         GONE => {
             thread.set_state(CHANGING);
@@ -102,7 +91,7 @@ pub(crate) fn pass<R>(
         _ => {
             if before == NEW {
                 if !exit::register(thread, in_fork) {
-                    return unawaited(thread, operation);
+                    return apart(thread, operation);
                 }
                 session::at_first_use();
             }
@@ -114,33 +103,16 @@ pub(crate) fn pass<R>(
     }
 }
 
-/// As [`apart`], for a thread that the safepoint does not wait for.
-fn unawaited<R>(thread: &Thread, operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
-    UNAWAITED.fetch_add(1, Ordering::SeqCst);
-    let result = apart(thread, operation);
-    UNAWAITED.fetch_sub(1, Ordering::SeqCst);
-    result
-}
-
-/// Runs `operation` without a cache or a lock. Something keeps the session alive.
+/// Runs `operation` without a cache or a lock. That it is counted keeps the session alive.
 fn apart<R>(thread: &Thread, operation: impl FnOnce(Access<'_, '_>) -> R) -> R {
+    safepoint::go_apart(thread);
     let mut emitter = session::current().map(|session| {
         let number = session::number_if_known(thread.trace.get());
         Emitter::reentrant(session, number, &thread.clock, &thread.declared)
     });
-    operation(Access::Reentrant(emitter.as_mut()))
-}
-
-/// Waits until no operation that the safepoint does not wait for can use a session that is no
-/// longer current, or for so many milliseconds.
-#[cfg(feature = "recorder")]
-pub(crate) fn wait_for_unawaited(millis: u32) {
-    for _ in 0..millis {
-        if UNAWAITED.load(Ordering::SeqCst) == 0 {
-            return;
-        }
-        futex::wait(&AtomicU32::new(0), 0, Duration::from_millis(1));
-    }
+    let result = operation(Access::Reentrant(emitter.as_mut()));
+    safepoint::come_back();
+    result
 }
 
 /// For the only thread of a forked child: nobody holds the lock.
@@ -151,7 +123,7 @@ pub(crate) unsafe fn reset_after_fork() {
     // SAFETY: passed on to the caller.
     unsafe { LATE_LOCK.reset() };
     LATE.set_state(IDLE);
-    UNAWAITED.store(0, Ordering::SeqCst);
+    safepoint::reset_after_fork();
 }
 
 /// Runs `operation` on the cache of `thread`, whose state is IDLE, as an operation of `caller`; returns

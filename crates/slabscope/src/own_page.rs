@@ -5,7 +5,7 @@
 //! first instruction on: nothing is traced, the world goes on, and nobody need have noticed the fork.
 
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicPtr, AtomicU8};
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32};
 
 use slabscope_os::{KERNEL_PAGE, map};
 use slabscope_record::Session;
@@ -16,16 +16,20 @@ use slabscope_record::Session;
 pub(crate) struct OwnPage {
     /// See `safepoint`.
     pub(crate) mode: AtomicU8,
-    /// The trace that operations emit to. Written while the world is stopped. Sequentially
-    /// consistent: see `door::UNAWAITED`.
+    /// See `safepoint`.
+    pub(crate) apart: AtomicU32,
+    /// The trace that operations emit to. Written while the world is stopped.
     pub(crate) session: AtomicPtr<Session>,
 }
 
 const _: () = assert!(size_of::<OwnPage>() == KERNEL_PAGE);
 
 /// The page. All zero at the start, so that it lies where the kernel can empty it.
-pub(crate) static PAGE: OwnPage =
-    OwnPage { mode: AtomicU8::new(0), session: AtomicPtr::new(null_mut()) };
+pub(crate) static PAGE: OwnPage = OwnPage {
+    mode: AtomicU8::new(0),
+    apart: AtomicU32::new(0),
+    session: AtomicPtr::new(null_mut()),
+};
 
 /// Has the kernel empty the page in children from now on. Kernels before 4.14 cannot; there only the
 /// hooks of `fork` keep a child from the rings.

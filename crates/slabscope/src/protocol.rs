@@ -3,7 +3,7 @@
 //! Apart from all else, so that a model runs this very file through all interleavings
 //! (`models/tests/safepoint/main.rs`).
 
-use super::sync::{AtomicPtr, AtomicU8, Ordering, barrier_of_all, barrier_of_few};
+use super::sync::{AtomicPtr, AtomicU8, AtomicU32, Ordering, barrier_of_all, barrier_of_few};
 
 /// Outside every operation.
 pub(crate) const IDLE: u8 = 0;
@@ -61,6 +61,36 @@ pub(crate) fn lead_to<T>(lead: &AtomicPtr<T>, place: *mut T) {
 /// Whether a thread is inside an operation. Acquire pairs with the release in [`leave`].
 pub(crate) fn is_inside(state: &AtomicU8) -> bool {
     state.load(Ordering::Acquire) == BUSY
+}
+
+/// An operation begins apart: its thread may be IDLE, or BUSY for no longer than it takes to find that the
+/// world stands still. `false`, and it must wait, if a mode that it finds is one that `bars` it.
+///
+/// Both this and [`stand_still`] change one word and then read the other, each in one step, so either the
+/// operation is found or it finds that the world stands still.
+pub(crate) fn go_apart(mode: &AtomicU8, apart: &AtomicU32, bars: impl FnOnce(u8) -> bool) -> bool {
+    apart.fetch_add(1, Ordering::AcqRel);
+    let goes = !bars(mode.fetch_or(0, Ordering::AcqRel));
+    if !goes {
+        come_back(apart);
+    }
+    goes
+}
+
+/// The end of what [`go_apart`] began.
+pub(crate) fn come_back(apart: &AtomicU32) {
+    apart.fetch_sub(1, Ordering::AcqRel);
+}
+
+/// Nobody is inside an operation: from now on nobody begins one apart who finds `bits`. Whoever stops the
+/// world then waits until [`is_nobody_apart`].
+pub(crate) fn stand_still(mode: &AtomicU8, bits: u8) {
+    mode.fetch_or(bits, Ordering::AcqRel);
+}
+
+/// Whether no operation is under way apart.
+pub(crate) fn is_nobody_apart(apart: &AtomicU32) -> bool {
+    apart.fetch_or(0, Ordering::AcqRel) == 0
 }
 
 /// The world goes on: `bits` are taken back.

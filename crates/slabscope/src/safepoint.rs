@@ -7,11 +7,15 @@
 //! then on nobody is inside an operation and nobody enters one. The idea of letting the rare side
 //! pay for the fence is that of the kernel's membarrier(2) and of Java's safepoints.
 //!
+//! An operation that interrupts another of its thread cannot go back, so it waits for nothing and goes apart
+//! (`door`). It is counted, and waited for after the others. One that finds the world standing still has
+//! interrupted nothing that was waited for: a thread on its way to the door. It waits there too.
+//!
 //! No operation waits for the one who stops the world, for a ring's room or for a lock that such a
 //! waiter holds, so the wait ends.
 
-use core::ptr::null;
-use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use core::ptr::{null, null_mut};
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 use core::time::Duration;
 
 use slabscope_os::lock::{Guard, Lock};
@@ -29,6 +33,8 @@ pub(crate) const STOP: u8 = 1;
 pub(crate) const TRACING: u8 = 2;
 /// The world is stopped for a fork: see `door::InFork`.
 pub(crate) const FORK: u8 = 4;
+/// With STOP: nobody is inside an operation any more.
+const STILL: u8 = 8;
 
 /// These bits, or 0. Written by whoever has stopped or is stopping the world; see `protocol`.
 #[cfg(feature = "recorder")]
@@ -40,6 +46,20 @@ pub(crate) static MODE: &AtomicU8 = {
     static STOPPED: AtomicU8 = AtomicU8::new(0);
     &STOPPED
 };
+
+/// How many operations are under way apart.
+#[cfg(feature = "recorder")]
+const APART: &AtomicU32 = &own_page::PAGE.apart;
+
+/// As above.
+#[cfg(not(feature = "recorder"))]
+static APART: &AtomicU32 = {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    &COUNT
+};
+
+/// The thread that has stopped the world.
+static STOPPER: AtomicPtr<Thread> = AtomicPtr::new(null_mut());
 
 /// Changes whenever the door opens; those who wait at it sleep on this.
 static DOOR: AtomicU32 = AtomicU32::new(0);
@@ -173,22 +193,57 @@ pub(crate) struct World {
 /// Stops the world. The calling thread must be registered and outside every operation; until the
 /// world goes on it may not allocate, and what interrupts it is served apart.
 pub(crate) fn stop() -> World {
-    stop_as(STOP)
+    stop_for(u32::MAX)
 }
 
-/// As [`stop`], for a fork: see `door::InFork`.
+/// As [`stop`], but waits so many milliseconds at most for operations under way apart: one may be this
+/// thread's own, interrupted for ever.
+pub(crate) fn stop_for(millis: u32) -> World {
+    let world = stop_as(STOP);
+    protocol::stand_still(MODE, STILL);
+    for _ in 0..millis {
+        if protocol::is_nobody_apart(APART) {
+            break;
+        }
+        futex::wait(&DOOR, DOOR.load(Ordering::Relaxed), Duration::from_millis(1));
+    }
+    world
+}
+
+/// As [`stop`], for a fork: see `door::InFork`. Who goes apart is not waited for, since a lock that the fork
+/// will ask for may be his.
 pub(crate) fn stop_for_fork() -> World {
     stop_as(STOP | FORK)
 }
 
+/// An operation of `thread` goes apart, as soon as it may. What it does is over before
+/// [`come_back`].
+pub(crate) fn go_apart(thread: &Thread) {
+    let bars = |mode| mode & STILL != 0 && !core::ptr::eq(STOPPER.load(Ordering::Relaxed), thread);
+    while !protocol::go_apart(MODE, APART, bars) {
+        wait_at_door();
+    }
+}
+
+/// See [`go_apart`].
+pub(crate) fn come_back() {
+    protocol::come_back(APART);
+}
+
+/// For the only thread of a forked child: nobody is apart.
+pub(crate) fn reset_after_fork() {
+    APART.store(0, Ordering::Relaxed);
+}
+
 fn stop_as(bits: u8) -> World {
     let signals = Blocked::new();
-    let before = tls::with(|thread| {
+    let (before, stopper) = tls::with(|thread| {
         let before = thread.state();
         thread.set_state(CHANGING);
-        before
+        (before, core::ptr::from_ref(thread).cast_mut())
     });
     let registry = REGISTRY.lock();
+    STOPPER.store(stopper, Ordering::Relaxed);
     protocol::request(MODE, bits, || registry.iter().for_each(Thread::close));
     for thread in registry.iter() {
         let mut looks = 0_u32;
@@ -234,7 +289,8 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        protocol::open(MODE, STOP | FORK);
+        STOPPER.store(null_mut(), Ordering::Relaxed);
+        protocol::open(MODE, STOP | FORK | STILL);
         if mode() == 0 {
             self.registry.iter().for_each(Thread::open);
         }

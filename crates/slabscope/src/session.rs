@@ -15,7 +15,7 @@ use slabscope_wire::alloc_free::{STACK_ALIGN, stack_order};
 pub(crate) use crate::caller::Caller;
 use crate::tls::{Thread, TraceNumber};
 pub(crate) use crate::trace::{at_first_use, is_to_follow};
-use crate::{HEAP, caller, door, exit, fork, own_page, safepoint, snapshot};
+use crate::{HEAP, caller, exit, fork, own_page, safepoint, snapshot};
 
 pub(crate) use slabscope_record::{Declared, Emitter, Outer, Running, ThreadClock};
 
@@ -105,13 +105,13 @@ pub(crate) fn stop(reason: EndReason) -> Option<Summary> {
     };
     forget_if_inherited(&mut running);
     let ended = running.take()?;
-    let world = safepoint::stop();
+    let patience = if reason == EndReason::Exited { EXIT_PATIENCE } else { u32::MAX };
+    let world = safepoint::stop_for(patience);
     world.set_tracing(false);
     SESSION.store(null_mut(), Ordering::SeqCst);
     drop(world);
-    door::wait_for_unawaited(if reason == EndReason::Exited { EXIT_PATIENCE } else { u32::MAX });
     // SAFETY: the world was stopped with no operation under way, and since then none finds the
-    // session; those the safepoint does not wait for are over. `take` makes this the only call.
+    // session. `take` makes this the only call.
     Some(unsafe { ended.finish(reason) })
 }
 
@@ -178,9 +178,8 @@ pub(crate) fn wait_for_room() {
 /// The session, for an operation that is under way.
 #[inline]
 pub(crate) fn current() -> Option<&'static Session> {
-    // SAFETY: it was published whole, and is taken back and waited for before it ends; an operation
-    // under way delays that (the safepoint waits for BUSY, `door` for the others), and none keeps the
-    // reference beyond itself.
+    // SAFETY: it was published whole, and is taken back while the world stands still, before it ends; an
+    // operation under way delays that, and none keeps the reference beyond itself.
     unsafe { SESSION.load(Ordering::SeqCst).as_ref() }
 }
 

@@ -1,6 +1,6 @@
 //! What `protocol` is made of: models put others in their place.
 
-pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+pub(crate) use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 use core::sync::atomic::compiler_fence;
 

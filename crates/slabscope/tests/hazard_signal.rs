@@ -33,6 +33,15 @@ fn a_handler_that_allocates_is_served_and_traced() {
     }
 }
 
+/// What a handler does that interrupts the way into an operation, while the world stands still for a
+/// trace to begin, is in the snapshot or has its event: many short traces, each exact by itself.
+#[test]
+fn traces_begin_and_end_among_handlers() {
+    let traces = Traces::new();
+    let path = traces.path("signal-many.trace");
+    succeed(child("many_traces", None).env("TRACE", &path));
+}
+
 extern "C" fn handler(_: i32) {
     HANDLING.fetch_add(1, Ordering::SeqCst);
     let n = HANDLED.fetch_add(1, Ordering::Relaxed);
@@ -101,6 +110,24 @@ fn signals() {
         let replayed = replay(path.as_ref());
         assert_eq!(replayed.objects.len() as i64, live, "live at the end");
         every(50);
+    }
+    no_more();
+    workers.end();
+}
+
+#[test]
+#[ignore = "run by its parent, in a process of its own"]
+fn many_traces() {
+    let path = std::env::var_os("TRACE").expect("the parent says where");
+    let times = std::env::var("SLABSCOPE_TOGGLES").map_or(60, |n| n.parse().expect("a number"));
+    every(150);
+    let workers = Workers::start(4);
+    for round in 0..times {
+        slabscope::trace::start_to(&path).expect("a trace");
+        drop(black_box(vec![0_u8; 100]));
+        let summary = slabscope::trace::stop().expect("it was running");
+        assert_eq!(summary.lost, 0, "round {round}");
+        replay(path.as_ref());
     }
     no_more();
     workers.end();

@@ -174,5 +174,6 @@ fn what_has_no_room_has_a_size_and_no_stack_and_is_counted() {
     assert!(made.with_stack > 100_000 && made.without > 10_000, "{made:?}");
     // What runs the program may be among them too.
     assert!((made.without..made.without + 1000).contains(&made.without_told), "{made:?}");
-    assert!(made.grown < 100 << 20, "{made:?}");
+    // The tables are full, and the drainer may have had much to catch up with, in buffers of its own.
+    assert!(made.grown < 128 << 20, "{made:?}");
 }

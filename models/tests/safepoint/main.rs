@@ -20,21 +20,27 @@ mod unsound;
 
 const STOP: u8 = 1;
 const TRACING: u8 = 2;
+const STILL: u8 = 8;
 
 /// Where an operation is led to that need not look at the mode.
 const OPEN: *mut () = NonNull::<()>::dangling().as_ptr();
 
-/// Runs the model on one of the two.
+/// Runs the model on one of the two. With `handlers` each operation is interrupted on its way in, by one that
+/// goes apart; `stands_still` is whether the world waits for these, and they for it.
 macro_rules! model {
     ($which:ident, $operations:expr, ends: $ends:expr) => {
+        model!($which, $operations, ends: $ends, handlers: false, stands_still: false)
+    };
+    ($which:ident, $operations:expr, ends: $ends:expr, handlers: $handlers:expr, stands_still: $stands_still:expr) => {
         // As many switches at any place as suffice for every fault known here; all of them take minutes.
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(3);
         builder.check(|| {
             use $which::protocol::{
-                enter, follow, is_inside, lead_to, leave, look, mislead, open, request,
+                come_back, enter, follow, go_apart, is_inside, is_nobody_apart, lead_to, leave,
+                look, mislead, open, request, stand_still,
             };
-            use $which::sync::{AtomicPtr, AtomicU8, Ordering};
+            use $which::sync::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
             struct World {
                 mode: AtomicU8,
@@ -43,6 +49,12 @@ macro_rules! model {
                 lead: AtomicPtr<()>,
                 /// What an operation works on: how many there were.
                 cache: UnsafeCell<usize>,
+                /// Operations under way apart.
+                apart: AtomicU32,
+                /// What those work on: how many there were.
+                deferred: AtomicUsize,
+                /// Whether they find a trace.
+                session: AtomicUsize,
                 /// Operations with an event.
                 events: AtomicUsize,
             }
@@ -52,12 +64,25 @@ macro_rules! model {
                 state: AtomicU8::new($which::protocol::IDLE),
                 lead: AtomicPtr::new(OPEN),
                 cache: UnsafeCell::new(0),
+                apart: AtomicU32::new(0),
+                deferred: AtomicUsize::new(0),
+                session: AtomicUsize::new(0),
                 events: AtomicUsize::new(0),
             });
             let other = Arc::clone(&world);
             let operations = thread::spawn(move || {
                 for _ in 0..$operations {
                     enter(&other.state);
+                    if $handlers {
+                        let bars = |mode| mode & STILL != 0;
+                        while !go_apart(&other.mode, &other.apart, bars) {
+                            thread::yield_now();
+                        }
+                        let traced = other.session.load(Ordering::Relaxed);
+                        other.deferred.fetch_add(1, Ordering::Relaxed);
+                        other.events.fetch_add(traced, Ordering::Relaxed);
+                        come_back(&other.apart);
+                    }
                     let mode = if follow(&other.lead) == OPEN {
                         0
                     } else {
@@ -87,20 +112,29 @@ macro_rules! model {
                 while is_inside(&world.state) {
                     thread::yield_now();
                 }
+                if $stands_still {
+                    stand_still(&world.mode, STILL);
+                    while !is_nobody_apart(&world.apart) {
+                        thread::yield_now();
+                    }
+                }
                 // SAFETY: as above.
-                world.cache.with(|cache| unsafe { *cache })
+                let inside = world.cache.with(|cache| unsafe { *cache });
+                inside + world.deferred.load(Ordering::Relaxed)
             };
             // A trace begins: the snapshot is what there is while the world stands still.
             let snapshot = stop();
             world.mode.fetch_or(TRACING, Ordering::Relaxed);
-            open(&world.mode, STOP);
+            world.session.store(1, Ordering::Relaxed);
+            open(&world.mode, STOP | STILL);
             if $ends {
                 // The trace ends: there is an event for each operation from one moment to the other.
                 let end = stop();
                 let events = world.events.load(Ordering::Relaxed);
                 assert_eq!(snapshot + events, end, "in the snapshot or an event, and not both");
                 world.mode.fetch_and(!TRACING, Ordering::Relaxed);
-                open(&world.mode, STOP);
+                world.session.store(0, Ordering::Relaxed);
+                open(&world.mode, STOP | STILL);
                 lead_to(&world.lead, OPEN);
                 operations.join().unwrap();
                 let after = world.events.load(Ordering::Relaxed);
@@ -109,7 +143,8 @@ macro_rules! model {
                 operations.join().unwrap();
                 let events = world.events.load(Ordering::Relaxed);
                 let all = snapshot + events;
-                assert_eq!(all, $operations, "in the snapshot or an event, and not both");
+                let interrupting = if $handlers { $operations } else { 0 };
+                assert_eq!(all, $operations + interrupting, "in the snapshot or an event, and not both");
             }
         });
     };
@@ -123,6 +158,22 @@ fn each_operation_is_in_the_snapshot_or_has_its_event() {
 #[test]
 fn no_operation_has_an_event_after_the_end() {
     model!(sound, 1, ends: true);
+}
+
+#[test]
+fn each_operation_apart_is_in_the_snapshot_or_has_its_event() {
+    model!(sound, 1, ends: false, handlers: true, stands_still: true);
+}
+
+#[test]
+fn no_operation_apart_has_an_event_after_the_end() {
+    model!(sound, 1, ends: true, handlers: true, stands_still: true);
+}
+
+#[test]
+#[should_panic(expected = "in the snapshot or an event, and not both")]
+fn where_operations_apart_are_not_waited_for_the_model_finds_a_fault() {
+    model!(sound, 1, ends: false, handlers: true, stands_still: false);
 }
 
 #[test]

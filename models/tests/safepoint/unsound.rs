@@ -1,7 +1,7 @@
 //! The allocator's protocol with loom's atomics, and nothing in place of `membarrier`.
 
 pub(crate) mod sync {
-    pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+    pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
     pub(crate) fn barrier_of_few() {
         loom::sync::atomic::fence(Ordering::SeqCst);

@@ -58,7 +58,7 @@ pub(crate) struct Place {
     pub(crate) bytes: u64,
 }
 
-/// What hears of each change to the heap.
+/// What hears of each change to the heap. Not everybody listens to all of it.
 pub(crate) trait Listener {
     /// What the listener wants to know of an object again when it goes. The heap keeps one for each
     /// slot of the traced heap, so it should be small, and its `Option` no larger.
@@ -69,17 +69,17 @@ pub(crate) trait Listener {
     /// There is one object less.
     fn object_out(&mut self, place: Place, tag: Self::Tag, how: Out);
     /// An object was put into a slot that holds others, as Go's tiny allocator does.
-    fn object_shares(&mut self);
+    fn object_shares(&mut self) {}
     /// There is one span more, of so many pages.
-    fn span_in(&mut self, pages: u64, how: In);
+    fn span_in(&mut self, _pages: u64, _how: In) {}
     /// There is one span less, of so many pages.
-    fn span_out(&mut self, pages: u64, how: Out);
+    fn span_out(&mut self, _pages: u64, _how: Out) {}
     /// There is one stack more, of so many bytes.
-    fn stack_in(&mut self, bytes: u64, how: In);
+    fn stack_in(&mut self, _bytes: u64, _how: In) {}
     /// There is one stack less, of so many bytes.
-    fn stack_out(&mut self, bytes: u64, how: Out);
+    fn stack_out(&mut self, _bytes: u64, _how: Out) {}
     /// The event contradicts those before it; it names `id`.
-    fn fault(&mut self, kind: FaultKind, id: u64);
+    fn fault(&mut self, _kind: FaultKind, _id: u64) {}
 }
 
 /// The largest order a stack can have: its addresses would not fit what any processor has.

@@ -6,7 +6,6 @@ use serde::Serialize;
 use slabscope_trace::{Open, Time};
 
 use crate::error::AnalyzeError;
-use crate::fault::FaultKind;
 use crate::heap::{In, Listener, Out, Place};
 use crate::moment::Clock;
 use crate::names::Names;
@@ -185,11 +184,4 @@ impl Listener for Teller<'_> {
         let lifetime = tag.born.map(|born| self.now.time.since(born));
         self.object(event, place, tag, lifetime);
     }
-
-    fn object_shares(&mut self) {}
-    fn span_in(&mut self, _: u64, _: In) {}
-    fn span_out(&mut self, _: u64, _: Out) {}
-    fn stack_in(&mut self, _: u64, _: In) {}
-    fn stack_out(&mut self, _: u64, _: Out) {}
-    fn fault(&mut self, _: FaultKind, _: u64) {}
 }

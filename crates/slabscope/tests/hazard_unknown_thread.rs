@@ -20,7 +20,7 @@ static MAY_FREE: AtomicBool = AtomicBool::new(false);
 static HAS_FREED: AtomicBool = AtomicBool::new(false);
 
 #[test]
-fn what_a_thread_does_that_is_not_known_yet_comes_after_what_it_depends_on() {
+fn what_a_thread_does_that_is_not_known_yet_is_nobody_s() {
     for rings in ["auto", "cas"] {
         let traces = Traces::new();
         let path = traces.path(&format!("unknown-thread-{rings}.trace"));
@@ -75,7 +75,6 @@ fn forks() {
             libc::pthread_create(&raw mut thread, std::ptr::null(), free_when_told, null_mut())
         };
         assert_eq!(made, 0);
-        // In one round of the drainer with the free, more often than not.
         HANDED_OVER.store(black_box(Box::into_raw(Box::new(round))), Ordering::Release);
         // SAFETY: the child leaves at once.
         match unsafe { libc::fork() } {

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use slabscope_trace::alloc_free::StackFrame;
 use slabscope_wire::alloc_free::frame;
-use support::{Replayed, Traces, child, replay, succeed};
+use support::{Replayed, Traces, child, own_stack, replay, succeed};
 
 #[global_allocator]
 static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
@@ -160,30 +160,12 @@ extern "C" fn handler(_: c_int) {
     ask(IN_HANDLER);
 }
 
-/// Handles a signal on a stack of the handler's own, which is as small as people make them.
-fn be_interrupted() {
-    let mut stack = vec![0_u8; 16 << 10];
-    // SAFETY: the handler comes while this thread waits for it; its stack outlives it.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = handler as *const () as usize;
-        action.sa_flags = libc::SA_ONSTACK;
-        let own =
-            libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: stack.len() };
-        let none = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ..own };
-        let mut before = none;
-        assert_eq!(libc::sigaltstack(&raw const own, &raw mut before), 0);
-        assert_eq!(libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()), 0);
-        libc::pthread_kill(libc::pthread_self(), libc::SIGUSR1);
-        assert_eq!(libc::sigaltstack(&raw const before, std::ptr::null_mut()), 0);
-    }
-}
-
 extern "C" fn small(_: *mut c_void) -> *mut c_void {
     // The trace begins on this stack too.
     slabscope::trace::start().expect("a trace");
     ask(IN_THREAD);
-    be_interrupted();
+    // As small as people make them.
+    own_stack::interrupt(handler, 16 << 10);
     std::ptr::null_mut()
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use corosensei::Coroutine;
 use slabscope_trace::alloc_free::StackFrame;
 use slabscope_wire::alloc_free::frame;
-use support::{Replayed, Traces, child, replay, succeed};
+use support::{Replayed, Traces, child, own_stack, replay, succeed};
 
 #[global_allocator]
 static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
@@ -74,25 +74,6 @@ extern "C" fn handler(_: c_int) {
     recurse(2, &|| ask(size_of("a signal handler")));
 }
 
-/// Handles a signal on a stack of the handler's own.
-fn be_interrupted() {
-    let mut stack = vec![0_u8; 256 << 10];
-    // SAFETY: the handler comes while this thread waits for it; its stack outlives it.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = handler as *const () as usize;
-        action.sa_flags = libc::SA_ONSTACK;
-        let own =
-            libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: stack.len() };
-        let none = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ..own };
-        let mut before = none;
-        assert_eq!(libc::sigaltstack(&raw const own, &raw mut before), 0);
-        assert_eq!(libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()), 0);
-        libc::pthread_kill(libc::pthread_self(), libc::SIGUSR1);
-        assert_eq!(libc::sigaltstack(&raw const before, std::ptr::null_mut()), 0);
-    }
-}
-
 #[test]
 #[ignore = "run by its parent, in a process of its own"]
 fn asks() {
@@ -113,7 +94,7 @@ fn asks() {
     let mut numbers = [5, 3, 9, 1];
     // SAFETY: the array has so many elements of that size.
     unsafe { libc::qsort(numbers.as_mut_ptr().cast(), 4, 4, Some(compare)) };
-    be_interrupted();
+    own_stack::interrupt(handler, 256 << 10);
     let mut text = String::new();
     for (size, callers) in &*FOUND.lock().unwrap() {
         writeln!(text, "{size} {callers:?}").unwrap();

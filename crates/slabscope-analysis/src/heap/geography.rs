@@ -9,7 +9,6 @@ use slabscope_trace::alloc_free::AllocFree;
 use slabscope_trace::{Place, Placer};
 
 use super::{Heap, In, Listener, Out, Slot};
-use crate::fault::FaultKind;
 
 /// The spans of a heap.
 #[derive(Debug)]
@@ -55,10 +54,4 @@ impl Listener for Nobody {
 
     fn object_in(&mut self, _: super::Place, _: In) {}
     fn object_out(&mut self, _: super::Place, (): (), _: Out) {}
-    fn object_shares(&mut self) {}
-    fn span_in(&mut self, _: u64, _: In) {}
-    fn span_out(&mut self, _: u64, _: Out) {}
-    fn stack_in(&mut self, _: u64, _: In) {}
-    fn stack_out(&mut self, _: u64, _: Out) {}
-    fn fault(&mut self, _: FaultKind, _: u64) {}
 }

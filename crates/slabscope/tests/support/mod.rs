@@ -5,6 +5,7 @@
 pub(crate) mod counting;
 pub(crate) mod handing;
 pub(crate) mod killed;
+pub(crate) mod own_stack;
 pub(crate) mod pester;
 pub(crate) mod published;
 pub(crate) mod workers;

@@ -10,8 +10,9 @@
 //! Why that is enough. Let an event A on a page come before an event B on it: whoever does B got the
 //! object or the slot from whoever did A, through memory. A raised the clock before it handed anything
 //! on, and clocks only rise, so B sees that or more. If B's thread has no later reading it takes one
-//! now, which is later than any that was taken before. The one reading that may be equal is B's own:
-//! then A and B are the same thread's, whose events are in order anyway.
+//! now, which is later than any that was taken before. The one reading that may be equal is B's own, and a
+//! clock is somebody's own reading only while all of other threads on that page are earlier by far enough:
+//! who raises a clock that another has raised meanwhile, about as high, makes it nobody's.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -122,10 +123,21 @@ impl PageClock<'_> {
         Reading(self.0.load(Ordering::Relaxed))
     }
 
-    /// Raises it. A maximum, so that of two threads neither undoes what the other did.
+    /// Raises it, for an event with the reading `to`. A maximum, so that of two threads neither undoes what
+    /// the other did.
     #[inline]
     pub(crate) fn raise(self, to: Reading) {
-        self.0.fetch_max(to.0, Ordering::Relaxed);
+        let before = Reading(self.0.fetch_max(to.0, Ordering::Relaxed));
+        if !before.allows(to) {
+            self.disown(before.max(to));
+        }
+    }
+
+    /// Another thread has raised it about as high at the same time. Neither may go on with its own reading,
+    /// which would be earlier than what the other hands it, or the same.
+    #[cold]
+    fn disown(self, highest: Reading) {
+        self.0.fetch_max(highest.0 | u64::from(NOBODY), Ordering::Relaxed);
     }
 }
 
@@ -148,13 +160,39 @@ mod tests {
     }
 
     #[test]
+    fn who_raises_a_clock_at_the_same_time_as_another_has_both_read_again() {
+        let clocks = PageClocks::new().unwrap();
+        // The second comes to a clock that the first has raised since it looked.
+        for (page, first, second) in
+            [(1, (100, 1), (100, 0)), (2, (101, 0), (100, 1)), (3, (100, 0), (101, 1))]
+        {
+            let clock = clocks.of_page(page);
+            let [first, second] =
+                [first, second].map(|(step, owner)| Reading::new(step << 6, owner));
+            clock.raise(first);
+            assert!(clock.get().allows(first));
+            clock.raise(second);
+            for own in [first, second] {
+                assert!(!clock.get().allows(own), "{page}: {own:?} by {:?}", clock.get());
+            }
+            assert!(clock.get().floor() >= 102 << 6);
+        }
+        // One that is later by far is the clock's.
+        let later = Reading::new(200 << 6, 1);
+        clocks.of_page(1).raise(later);
+        clocks.of_page(1).raise(later);
+        assert!(clocks.of_page(1).get().allows(later));
+    }
+
+    #[test]
     fn clocks_rise_and_never_fall() {
         let clocks = PageClocks::new().unwrap();
         let (early, late) = (Reading::new(10_000, 1), Reading::new(20_000, 0));
         clocks.of_object(1024).raise(late);
         clocks.of_page(1).raise(early);
-        assert_eq!(clocks.of_object(2047).get(), late);
+        assert_eq!(clocks.of_object(2047).get().step(), late.step());
         assert_eq!(clocks.of_object(2048).get(), Reading::NONE);
-        assert_eq!(clocks.of_page(1 + CLOCKS as u64).get(), late, "they are shared in the end");
+        let shared = clocks.of_page(1 + CLOCKS as u64).get();
+        assert_eq!(shared.step(), late.step(), "they are shared in the end");
     }
 }

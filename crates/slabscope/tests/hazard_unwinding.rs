@@ -105,9 +105,10 @@ fn by_hand() {
     println!("addresses {begin} {table} {nothing} {end}");
 }
 
-fn replay_of(name: &str, depth: usize) -> (Replayed, String) {
+/// Runs the test `name` with this many frames; the trace is of that name, which is no other test's.
+fn replay_of(name: &str, trace: &str, depth: usize) -> (Replayed, String) {
     let traces = Traces::new();
-    let path = traces.path(&format!("unwinding-{name}.trace"));
+    let path = traces.path(&format!("unwinding-{trace}.trace"));
     let variable = format!("traceallocfree=1,stacks={depth},out={}", path.display());
     let output = succeed(&mut child(name, Some(&variable)));
     let replayed = replay(&path);
@@ -131,7 +132,7 @@ fn addresses(printed: &str) -> Vec<u64> {
 
 #[test]
 fn a_trace_says_how_each_frame_was_found() {
-    let (replayed, printed) = replay_of("by_hand", 64);
+    let (replayed, printed) = replay_of("by_hand", "flags", 64);
     let addresses = addresses(&printed);
     for (size, range, flag) in [
         (BY_POINTER, addresses[0]..addresses[1], 0),
@@ -147,7 +148,7 @@ fn a_trace_says_how_each_frame_was_found() {
 
 #[test]
 fn a_stack_ends_in_code_without_tables_and_says_so() {
-    let (replayed, printed) = replay_of("by_hand", 64);
+    let (replayed, printed) = replay_of("by_hand", "no-tables", 64);
     let addresses = addresses(&printed);
     let stack = stack_of(&replayed, BY_NOTHING);
     let last = stack.last().expect("a frame");

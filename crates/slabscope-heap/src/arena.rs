@@ -157,6 +157,14 @@ impl Arena {
         unsafe { self.spans.add(page as usize).as_ref() }
     }
 
+    /// The record of the run that begins with the page of `address`; `None` outside the arena.
+    #[inline(always)]
+    pub(crate) fn span_at(&self, address: usize) -> Option<&Span> {
+        let page = address.wrapping_sub(self.base()) / PAGE_SIZE;
+        // SAFETY: as above.
+        (page < self.pages as usize).then(|| unsafe { self.spans.add(page).as_ref() })
+    }
+
     /// Makes `pages` more pages usable, above those that are. Only the page heap calls this, under
     /// its lock.
     pub(crate) fn grow(&self, pages: u32) -> Option<u32> {

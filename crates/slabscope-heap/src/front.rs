@@ -10,6 +10,7 @@ use core::ptr::null_mut;
 use slabscope_wire::size_class::{COUNT, SizeClass};
 
 use crate::class::{class_of, class_plain};
+use crate::kept_large::KeptLarge;
 use crate::slot;
 
 /// The first list of free slots of each class.
@@ -26,17 +27,20 @@ pub struct Front {
     /// taken and given back at once would else wait twice for the same word to come out of the store
     /// buffer.
     taken: [Cell<u32>; COUNT],
+    /// Large objects, as long as they are kept.
+    pub(crate) large: KeptLarge,
 }
 
 /// A front that is closed, for all threads. Nothing is ever written to it.
 #[derive(Debug)]
 pub struct Closed(Front);
 
-// SAFETY: `take` and `put` write to a front only if a list has slots or room, and these have none.
+// SAFETY: `take` and `put`, here and of large objects, write only if a list has something or room, and
+// these have neither.
 unsafe impl Sync for Closed {}
 
 /// The closed front.
-pub static CLOSED: Closed = Closed(Front::new());
+pub static CLOSED: Closed = Closed(Front::with(KeptLarge::closed()));
 
 impl Closed {
     /// As a front like any other.
@@ -46,11 +50,17 @@ impl Closed {
 }
 
 impl Front {
+    /// The front of an empty cache.
     pub(crate) const fn new() -> Self {
+        Self::with(KeptLarge::new())
+    }
+
+    const fn with(large: KeptLarge) -> Self {
         Front {
             heads: [const { Cell::new(null_mut()) }; COUNT],
             room: [const { Cell::new(0) }; COUNT],
             taken: [const { Cell::new(0) }; COUNT],
+            large,
         }
     }
 

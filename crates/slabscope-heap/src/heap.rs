@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use slabscope_os::lock::Lock;
 use slabscope_os::map;
-use slabscope_wire::size_class::COUNT;
+use slabscope_wire::size_class::{COUNT, SIZE_MAX};
 
 use crate::arena::Arena;
 use crate::central::Central;
@@ -163,6 +163,12 @@ impl Heap {
         }
     }
 
+    /// Whether an object of `size` bytes is too long for a slot.
+    #[inline(always)]
+    pub fn has_own_span(size: usize) -> bool {
+        size > SIZE_MAX
+    }
+
     /// Whether [`Heap::resize_in_place`] would have nothing to do: both sizes have the same slot.
     #[inline(always)]
     pub fn same_slot(size: usize, new_size: usize, align: usize) -> bool {
@@ -191,12 +197,18 @@ impl Heap {
     /// two that come first one wins.
     #[inline]
     pub(crate) fn arena(&self) -> Option<&Arena> {
-        // Acquire pairs with the release that published the arena.
-        // SAFETY: once published it stays until the heap is dropped.
-        match unsafe { self.arena.load(Ordering::Acquire).as_ref() } {
+        match self.arena_if_made() {
             Some(arena) => Some(arena),
             None => self.make_arena(),
         }
+    }
+
+    /// The arena, if it was reserved.
+    #[inline]
+    pub(crate) fn arena_if_made(&self) -> Option<&Arena> {
+        // Acquire pairs with the release that published the arena.
+        // SAFETY: once published it stays until the heap is dropped.
+        unsafe { self.arena.load(Ordering::Acquire).as_ref() }
     }
 
     #[cold]

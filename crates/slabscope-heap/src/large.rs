@@ -7,9 +7,10 @@ use slabscope_wire::size_class::SizeClass;
 
 use crate::PAGE_SIZE;
 use crate::arena::Arena;
+use crate::front::Front;
 use crate::heap::{Heap, is_served};
 use crate::observer::Observer;
-use crate::span::State;
+use crate::span::{Span, State};
 use crate::thread_cache::ThreadCache;
 
 /// Before the arena grows for an object of at least so many pages, slots kept free are given up.
@@ -24,6 +25,36 @@ pub(crate) fn pages_of(size: usize) -> Option<u32> {
 }
 
 impl Heap {
+    /// As [`Heap::alloc`] of what [`Heap::has_own_span`], if the front has kept one of that length; else
+    /// null, and nothing was done.
+    #[inline]
+    pub fn alloc_kept(&self, front: &Front, size: usize) -> *mut u8 {
+        let Some(arena) = self.arena_if_made() else { return null_mut() };
+        let object = front.large.take(pages_at_least(size));
+        if !object.is_null()
+            && let Some(span) = arena.span_at(object.addr())
+        {
+            span.used.set(1);
+        }
+        object
+    }
+
+    /// As [`Heap::dealloc`] of what [`Heap::has_own_span`], if the front has room to keep it; else
+    /// `false`, and nothing was done.
+    ///
+    /// # Safety
+    /// As [`Heap::dealloc`], with the cache that `front` is the front of; or that is closed.
+    #[inline]
+    pub unsafe fn dealloc_kept(&self, front: &Front, object: *mut u8, size: usize) -> bool {
+        let Some(arena) = self.arena_if_made() else { return false };
+        let check = || {
+            large_span(arena, object, size).used.set(0);
+            true
+        };
+        // SAFETY: the object is a whole span, by the check, and the caller gives it up.
+        unsafe { front.large.put(object, pages_at_least(size), check) }
+    }
+
     /// Allocates; says also whether all bytes read as zero.
     #[inline(never)]
     pub(crate) fn alloc_large(
@@ -33,12 +64,11 @@ impl Heap {
         align: usize,
         observer: &mut impl Observer,
     ) -> Option<(*mut u8, bool)> {
-        if align <= PAGE_SIZE
-            && let Some(object) = cache.large.take(size.div_ceil(PAGE_SIZE))
-        {
-            let arena = self.arena()?;
-            arena.span(arena.page_of(object.addr())?).used.set(1);
-            return Some((object, false));
+        if align <= PAGE_SIZE {
+            let object = self.alloc_kept(cache.front(), size);
+            if !object.is_null() {
+                return Some((object, false));
+            }
         }
         self.alloc_large_slow(cache, size, align, observer)
     }
@@ -112,13 +142,14 @@ impl Heap {
         size: usize,
         observer: &mut impl Observer,
     ) {
-        let Some(arena) = self.arena() else { return };
-        let page = large_span(arena, object, size);
-        arena.span(page).used.set(0);
-        // SAFETY: the object is a whole span, and the caller gives it up.
-        if !unsafe { cache.large.put(object, arena.span(page).pages.get() as usize) } {
-            self.free_large_span(arena, page, observer);
+        // SAFETY: passed on to the caller.
+        if unsafe { self.dealloc_kept(cache.front(), object, size) } {
+            return;
         }
+        let Some(arena) = self.arena() else { return };
+        large_span(arena, object, size).used.set(0);
+        let page = arena.page_of(object.addr()).unwrap_or(0);
+        self.free_large_span(arena, page, observer);
     }
 
     #[cold]
@@ -145,8 +176,8 @@ impl Heap {
         observer: &mut impl Observer,
     ) -> bool {
         let (Some(arena), Some(new)) = (self.arena(), pages_of(new_size)) else { return false };
-        let page = large_span(arena, object, size);
-        let span = arena.span(page);
+        let span = large_span(arena, object, size);
+        let page = arena.page_of(object.addr()).unwrap_or(0);
         let old = span.pages.get();
         let Some(before) = span.info(page) else { return false };
         if new > old && !self.page_heap().lock().extend(arena, page, new) {
@@ -163,21 +194,26 @@ impl Heap {
     }
 }
 
-/// The page where the object's span begins. Ends the program if that is no large object of this
-/// size.
-#[inline]
-fn large_span(arena: &Arena, object: *mut u8, size: usize) -> u32 {
-    let page = arena.page_of(object.addr()).unwrap_or(0);
-    let span = arena.span(page);
-    let fits = span.state() == State::Large
-        && span.used.get() == 1
-        && arena.address(page).as_ptr() == object
-        && size.div_ceil(PAGE_SIZE).max(1) == span.pages.get() as usize;
-    if !fits {
-        fatal(&[
+/// Pages that `size` bytes take, as far as there can be so many.
+#[inline(always)]
+fn pages_at_least(size: usize) -> usize {
+    size.wrapping_add(PAGE_SIZE - 1) / PAGE_SIZE
+}
+
+/// The record of the object's span. Ends the program if that is no large object of this size.
+#[inline(always)]
+fn large_span(arena: &Arena, object: *mut u8, size: usize) -> &Span {
+    let fits = |span: &&Span| {
+        span.is_large()
+            && span.used.get() == 1
+            && object.addr().is_multiple_of(PAGE_SIZE)
+            && pages_at_least(size).max(1) == span.pages.get() as usize
+    };
+    match arena.span_at(object.addr()).filter(fits) {
+        Some(span) => span,
+        None => fatal(&[
             "a large object was freed or resized that is not one of this heap, was freed before, ",
             "or has another size than it was allocated with",
-        ]);
+        ]),
     }
-    page
 }

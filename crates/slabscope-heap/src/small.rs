@@ -97,7 +97,7 @@ impl Heap {
             self.give_back(class, second, observer);
             self.give_back(class, first, observer);
         }
-        while let Some(object) = cache.large.take_any() {
+        while let Some(object) = cache.front().large.take_any() {
             let page = arena.page_of(object.addr()).unwrap_or(0);
             self.free_large_span(arena, page, observer);
         }

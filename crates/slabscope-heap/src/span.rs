@@ -72,6 +72,12 @@ impl Span {
         self.state.get() == State::Small as u8 && usize::from(self.class.get()) == class.index()
     }
 
+    /// Whether it is one large object.
+    #[inline]
+    pub(crate) fn is_large(&self) -> bool {
+        self.state.get() == State::Large as u8
+    }
+
     #[inline]
     pub(crate) fn set_state(&self, state: State) {
         self.state.set(state as u8);

@@ -8,7 +8,6 @@
 use slabscope_wire::size_class::{COUNT, SizeClass};
 
 use crate::front::Front;
-use crate::kept_large::KeptLarge;
 use crate::slot::{self, SlotList};
 
 /// Bytes of a full list, about.
@@ -60,7 +59,6 @@ struct Back {
 pub struct ThreadCache {
     front: Front,
     backs: [Back; COUNT],
-    pub(crate) large: KeptLarge,
 }
 
 // SAFETY: it owns its slots, which are tied to no thread.
@@ -73,7 +71,6 @@ impl ThreadCache {
         ThreadCache {
             front: Front::new(),
             backs: [const { Back { spare: SlotList::new(), most: 0, batch: 0 } }; COUNT],
-            large: KeptLarge::new(),
         }
     }
 
@@ -151,7 +148,7 @@ impl ThreadCache {
 
     /// All free slots in it, and all free large objects.
     pub(crate) fn slots(&self) -> impl Iterator<Item = *mut u8> {
-        SizeClass::all().flat_map(|class| self.slots_of(class)).chain(self.large.objects())
+        SizeClass::all().flat_map(|class| self.slots_of(class)).chain(self.front.large.objects())
     }
 
     fn slots_of(&self, class: SizeClass) -> impl Iterator<Item = *mut u8> {
@@ -169,7 +166,7 @@ impl ThreadCache {
 
     /// Bytes of large objects in it.
     pub(crate) fn large_bytes(&self) -> usize {
-        self.large.bytes()
+        self.front.large.bytes()
     }
 }
 

@@ -3,7 +3,7 @@
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::null_mut;
 
-use slabscope_heap::{ALIGN_PLAIN, Heap, PAGE_SIZE, ThreadCache};
+use slabscope_heap::{ALIGN_PLAIN, Front, Heap, PAGE_SIZE, ThreadCache};
 
 use crate::door::{self, Access, InFork};
 use crate::session::{Caller, Emitter};
@@ -41,6 +41,9 @@ unsafe impl GlobalAlloc for Slabscope {
         tls::with(|thread| {
             thread.enter(
                 |front| {
+                    if Heap::has_own_span(size) {
+                        return alloc_large(front, layout);
+                    }
                     let object = front.alloc(size);
                     if object.is_null() {
                         return alloc_long(layout, false);
@@ -63,6 +66,10 @@ unsafe impl GlobalAlloc for Slabscope {
         tls::with(|thread| {
             thread.enter(
                 |front| {
+                    if Heap::has_own_span(size) {
+                        // SAFETY: passed on to the caller.
+                        return unsafe { dealloc_large(front, object, layout) };
+                    }
                     // SAFETY: the object and its layout are the caller's, by the trait's contract.
                     if unsafe { front.dealloc(object, size) } {
                         thread.leave();
@@ -121,6 +128,32 @@ unsafe impl GlobalAlloc for Slabscope {
             new
         }
     }
+}
+
+/// As [`Slabscope::alloc`] of a large object: its thread has entered an operation. Apart from that, so
+/// that small ones need no stack.
+#[inline(never)]
+fn alloc_large(front: &Front, layout: Layout) -> *mut u8 {
+    let object = HEAP.alloc_kept(front, layout.size());
+    if object.is_null() {
+        return alloc_long(layout, false);
+    }
+    tls::with(Thread::leave);
+    object
+}
+
+/// As [`alloc_large`].
+///
+/// # Safety
+/// As `GlobalAlloc::dealloc`.
+#[inline(never)]
+unsafe fn dealloc_large(front: &Front, object: *mut u8, layout: Layout) {
+    // SAFETY: passed on to the caller.
+    if !unsafe { HEAP.dealloc_kept(front, object, layout.size()) } {
+        // SAFETY: as above.
+        return unsafe { dealloc_long(object, layout) };
+    }
+    tls::with(Thread::leave);
 }
 
 /// As [`Slabscope::alloc`], for alignments that not every slot has.

@@ -7,6 +7,7 @@ mod peers;
 mod read;
 mod record;
 mod report;
+mod run_log;
 
 use anyhow::Result;
 use clap::Subcommand;

@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::bench::measure::measure;
+use crate::bench::run_log::RunLog;
 use crate::bench::{peers, report};
 use crate::workspace::Workspace;
 
@@ -25,6 +26,10 @@ pub(crate) struct Options {
     /// Only this allocator, beside mimalloc; may be given several times
     #[arg(long, value_name = "NAME")]
     allocator: Vec<String>,
+    /// Note each run in this file, and count those that are in it: so rounds can be made in pieces. It is for
+    /// one version of everything
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
     /// Write the results to this file too
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -37,8 +42,12 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     if !options.workload.is_empty() {
         workloads.retain(|name| options.workload.iter().any(|part| name.contains(part.as_str())));
     }
-    let results = measure(&programs, &workloads, options.rounds)?;
-    let about = report::About::of_this_machine(workspace, options.rounds)?;
+    let mut log = match &options.resume {
+        Some(path) => RunLog::open(path)?,
+        None => RunLog::default(),
+    };
+    let results = measure(&programs, &workloads, options.rounds, &mut log)?;
+    let about = report::About::of_this_machine(workspace, results.rounds())?;
     print!("{}", report::text(&about, &results));
     if let Some(path) = &options.json {
         std::fs::write(path, report::json(&about, &results))

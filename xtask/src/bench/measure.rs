@@ -5,6 +5,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::bench::peers::Program;
+use crate::bench::run_log::RunLog;
 use crate::command;
 
 /// What one workload took on one allocator, over all rounds.
@@ -30,10 +31,28 @@ pub(crate) struct Results {
     pub(crate) workloads: Vec<Measured>,
 }
 
+impl Results {
+    /// How many runs every series has at least.
+    pub(crate) fn rounds(&self) -> u32 {
+        let all = self.workloads.iter().flat_map(|measured| &measured.series);
+        all.map(Series::len).min().unwrap_or(0) as u32
+    }
+}
+
 impl Series {
     #[cfg(test)]
     pub(crate) fn of(nanos: &[u64], peaks: &[u64]) -> Self {
         Series { nanos: nanos.to_vec(), peaks: peaks.to_vec() }
+    }
+
+    pub(crate) fn add(&mut self, nanos: u64, peak: u64) {
+        self.nanos.push(nanos);
+        self.peaks.push(peak);
+    }
+
+    /// How many runs.
+    pub(crate) fn len(&self) -> usize {
+        self.nanos.len()
     }
 
     pub(crate) fn time(&self) -> f64 {
@@ -73,19 +92,23 @@ fn quartile(mut numbers: Vec<f64>, quarters: usize) -> f64 {
     below + (above - below) * (place % 4) as f64 / 4.0
 }
 
-/// Runs each of `workloads` on each of `programs`, `rounds` times.
-pub(crate) fn measure(programs: &[Program], workloads: &[String], rounds: u32) -> Result<Results> {
-    let mut results: Vec<Measured> = workloads
-        .iter()
-        .map(|workload| Measured {
-            workload: workload.clone(),
-            series: vec![Series::default(); programs.len()],
-        })
-        .collect();
+/// Runs each of `workloads` on each of `programs`, `rounds` times; beside what is in `log`, where each
+/// run is added.
+pub(crate) fn measure(
+    programs: &[Program],
+    workloads: &[String],
+    rounds: u32,
+    log: &mut RunLog,
+) -> Result<Results> {
+    let series = |workload: &String| Measured {
+        workload: workload.clone(),
+        series: programs.iter().map(|program| log.series(workload, program.name)).collect(),
+    };
+    let mut results: Vec<Measured> = workloads.iter().map(series).collect();
     for round in 1..=rounds {
         eprintln!("round {round} of {rounds}");
         for result in &mut results {
-            run_on_all(programs, result, round)?;
+            run_on_all(programs, result, round, log)?;
         }
     }
     let allocators = programs.iter().map(|p| (p.name, p.version.clone())).collect();
@@ -93,7 +116,12 @@ pub(crate) fn measure(programs: &[Program], workloads: &[String], rounds: u32) -
 }
 
 /// One workload once on all; each round another one begins.
-fn run_on_all(programs: &[Program], result: &mut Measured, round: u32) -> Result<()> {
+fn run_on_all(
+    programs: &[Program],
+    result: &mut Measured,
+    round: u32,
+    log: &mut RunLog,
+) -> Result<()> {
     let mut expected = None;
     for place in 0..programs.len() {
         let at = (place + round as usize) % programs.len();
@@ -109,8 +137,8 @@ fn run_on_all(programs: &[Program], result: &mut Measured, round: u32) -> Result
             result.workload,
             program.name
         );
-        series.nanos.push(nanos);
-        series.peaks.push(peak);
+        series.add(nanos, peak);
+        log.add(&result.workload, program.name, nanos, peak)?;
     }
     Ok(())
 }

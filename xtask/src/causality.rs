@@ -82,6 +82,6 @@ fn make(
 fn verify(slabscope: &Path, trace: &Path) -> Result<u64> {
     let output = command::output(Command::new(slabscope).args(["verify", "--json"]).arg(trace))?;
     let answer: serde_json::Value = serde_json::from_slice(&output)?;
-    ensure!(answer["is_sound"] == true, "{}: {answer}", trace.display());
-    answer["verification"]["heap_events"].as_u64().context("the answer has no count of events")
+    ensure!(answer["verify"]["is_sound"] == true, "{}: {answer}", trace.display());
+    answer["verify"]["heap_events"].as_u64().context("the answer has no count of events")
 }

@@ -14,8 +14,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome, Failure> {
     let verification = report::replay(&args.file, args.window)?.verify();
     let mut out = BufWriter::new(stdout().lock());
     if args.json {
-        let result = Named { is_sound: verification.is_sound(), verification: &verification };
-        json::write(&args.file, &result, &mut out)?;
+        let verify = Answer { is_sound: verification.is_sound(), verification: &verification };
+        json::write(&args.file, &Named { verify }, &mut out)?;
     } else {
         text::verify::write(&args.file, &verification, &mut out)?;
     }
@@ -25,6 +25,13 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome, Failure> {
 
 #[derive(Serialize)]
 struct Named<'a> {
+    verify: Answer<'a>,
+}
+
+/// The verification, with the verdict that follows from it.
+#[derive(Serialize)]
+struct Answer<'a> {
     is_sound: bool,
+    #[serde(flatten)]
     verification: &'a Verification,
 }

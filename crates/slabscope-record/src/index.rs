@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use crate::mapped::{Mapped, Zeroed};
 
 /// Words of the first level. Each level before the last is a second look for what is new.
-const LEN_MIN: usize = 1 << 16;
+const LEN_MIN: usize = 1 << 18;
 
 /// How far a search goes from where a hash belongs, which may be into the next level.
 const PROBES: usize = 64;
@@ -219,14 +219,14 @@ mod tests {
 
     /// Where a number is looked at, it is the one that was entered under its hash.
     fn find_all<W: Word>() {
-        let index: Index<W> = Index::new(1 << 18).unwrap();
-        for n in 1..250_000 {
+        let index: Index<W> = Index::new(1 << 20).unwrap();
+        for n in 1..700_000 {
             assert_eq!(index.find(hash(n), |found| found == n), None);
             assert_eq!(index.insert(hash(n), n, |found| found == n), n);
         }
         assert!(index.mask.load(Ordering::Relaxed) > LEN_MIN * 2);
         for round in 0..3 {
-            for n in 1..250_000 {
+            for n in 1..700_000 {
                 assert_eq!(index.find(hash(n), |found| found == n), Some(n), "{round}");
             }
         }

@@ -29,6 +29,17 @@ pub(crate) enum Step {
     Linkage,
 }
 
+/// A step by [`Step::FromSp`] or [`Step::FromBp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Near {
+    /// Whether the CFA is told from the frame pointer.
+    pub(crate) from_bp: bool,
+    /// So many bytes from the one or the other.
+    pub(crate) offset: i64,
+    pub(crate) bp: Saved,
+    pub(crate) interrupts: bool,
+}
+
 /// Where the caller's frame pointer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Saved {
@@ -116,14 +127,35 @@ impl Rule {
         self.0
     }
 
-    /// What it says.
-    #[inline]
-    pub(crate) const fn step(self) -> Step {
-        let bp = match self.0 >> KIND_BITS & SAVED_AT_BP {
+    /// The two usual steps, told apart without a branch; `None` for the others.
+    #[inline(always)]
+    pub(crate) const fn near(self) -> Option<Near> {
+        let kind = self.0 & ((1 << KIND_BITS) - 1);
+        if kind != FROM_SP && kind != FROM_BP {
+            return None;
+        }
+        let rest = self.0 >> REST_SHIFT;
+        Some(Near {
+            from_bp: kind == FROM_BP,
+            offset: signed(rest >> 1, 20) * 8,
+            bp: self.saved(),
+            interrupts: rest & 1 != 0,
+        })
+    }
+
+    #[inline(always)]
+    const fn saved(self) -> Saved {
+        match self.0 >> KIND_BITS & SAVED_AT_BP {
             0 => Saved::Kept,
             SAVED_AT_BP => Saved::AtBp,
             words => Saved::BelowCfa(words as i64 * 8),
-        };
+        }
+    }
+
+    /// What it says.
+    #[inline]
+    pub(crate) const fn step(self) -> Step {
+        let bp = self.saved();
         let rest = self.0 >> REST_SHIFT;
         let interrupts = rest & 1 != 0;
         match self.0 & ((1 << KIND_BITS) - 1) {
@@ -189,6 +221,13 @@ mod tests {
         for step in steps {
             let rule = Rule::new(step).unwrap();
             assert_eq!(rule.step(), step);
+            let near = match step {
+                Step::FromSp { offset, bp, interrupts } => Some((false, offset, bp, interrupts)),
+                Step::FromBp { offset, bp, interrupts } => Some((true, offset, bp, interrupts)),
+                _ => None,
+            };
+            let found = rule.near();
+            assert_eq!(found.map(|n| (n.from_bp, n.offset, n.bp, n.interrupts)), near);
             assert!(rule.bits() != 0 && rule.bits() >> BITS == 0);
         }
         for offset in [4, 8 << 20, -(8 << 20)] {

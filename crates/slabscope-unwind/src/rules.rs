@@ -56,6 +56,18 @@ pub(crate) fn mix(address: usize) -> u64 {
     (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
+/// Where a mixed address belongs in the cache.
+#[inline(always)]
+fn place(mixed: u64) -> usize {
+    (mixed >> TAG_BITS) as usize & ((1 << CACHE_BITS) - 1)
+}
+
+/// The word of a mixed address with this rule.
+#[inline(always)]
+pub(crate) fn word(mixed: u64, rule: Rule) -> u64 {
+    mixed << rule::BITS | u64::from(rule.bits())
+}
+
 impl Rules {
     pub(crate) const fn new() -> Self {
         Rules {
@@ -78,13 +90,23 @@ impl Rules {
     /// The rule at `address`, whose [`mix`] is given.
     #[inline(always)]
     pub(crate) fn find(&self, address: usize, mixed: u64) -> Rule {
-        let place = (mixed >> TAG_BITS) as usize & ((1 << CACHE_BITS) - 1);
-        let word = self.cache.get(place).map_or(0, |word| word.load(Ordering::Relaxed));
+        self.find_from(self.cached(mixed), address, mixed)
+    }
+
+    /// What the cache has where a mixed address belongs: its word, another's, or 0.
+    #[inline(always)]
+    pub(crate) fn cached(&self, mixed: u64) -> u64 {
+        self.cache.get(place(mixed)).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// As [`Rules::find`], where the cache had this word.
+    #[inline(always)]
+    pub(crate) fn find_from(&self, word: u64, address: usize, mixed: u64) -> Rule {
         let bits = word ^ mixed << rule::BITS;
         if word != 0 && bits >> rule::BITS == 0 {
             return Rule::from_bits(bits as u32);
         }
-        self.find_slow(address, mixed, place)
+        self.find_slow(address, mixed, place(mixed))
     }
 
     #[cold]
@@ -104,10 +126,10 @@ impl Rules {
     }
 
     fn keep(&self, mixed: u64, place: usize, rule: Rule, epoch: u32) {
-        let Some(word) = self.cache.get(place) else { return };
-        word.store(mixed << rule::BITS | u64::from(rule.bits()), Ordering::SeqCst);
+        let Some(cached) = self.cache.get(place) else { return };
+        cached.store(word(mixed, rule), Ordering::SeqCst);
         if self.epoch.load(Ordering::SeqCst) != epoch {
-            word.store(0, Ordering::Relaxed);
+            cached.store(0, Ordering::Relaxed);
         }
     }
 
@@ -180,8 +202,7 @@ impl Rules {
         let address = self.unknown.swap(0, Ordering::Relaxed);
         if address != 0 && self.find_in_modules(address).is_none() {
             let mixed = mix(address);
-            let place = (mixed >> TAG_BITS) as usize & ((1 << CACHE_BITS) - 1);
-            self.keep(mixed, place, Rule::NONE, self.epoch.load(Ordering::SeqCst));
+            self.keep(mixed, place(mixed), Rule::NONE, self.epoch.load(Ordering::SeqCst));
         }
     }
 }

@@ -4,8 +4,8 @@ use slabscope_os::registers::Registers;
 use slabscope_wire::alloc_free::frame;
 
 use crate::reach::{Place, Reach};
-use crate::rule::{Rule, Saved, Step};
-use crate::rules::{Rules, mix};
+use crate::rule::{Near, Rule, Saved, Step};
+use crate::rules::{self, Rules, mix};
 use crate::stack::{CallStack, DEPTH_MAX, Frame};
 
 /// Where the kernel keeps registers in the frame a signal handler returns to, in bytes from the
@@ -50,10 +50,10 @@ pub(crate) fn walk(rules: &Rules, place: &Place, depth: usize, stack: &mut CallS
         let mixed = mix(key);
         // Rotated, so that the order counts; each part was multiplied already.
         hash = hash.rotate_left(27).wrapping_add(mixed).wrapping_add(u64::from(at.exact));
-        let rule = rules.find(key, mixed);
+        let cached = rules.cached(mixed);
         let exact = if at.exact { frame::EXACT } else { 0 };
         let is_last = stack.len() + 1 == depth;
-        if rule == Rule::FRAME_POINTER
+        if cached == rules::word(mixed, Rule::FRAME_POINTER)
             && !is_last
             && let Some((bp, pc)) = reach.pair_from(sp, bp)
             && pc != 0
@@ -63,6 +63,7 @@ pub(crate) fn walk(rules: &Rules, place: &Place, depth: usize, stack: &mut CallS
             at = At { registers: Registers { pc, sp, bp }, exact: false };
             continue;
         }
+        let rule = rules.find_from(cached, key, mixed);
         let by_table = if rule == Rule::FRAME_POINTER { 0 } else { frame::BY_TABLE };
         let next = match is_last {
             false => step(rule, at, &mut reach),
@@ -90,12 +91,13 @@ pub(crate) fn walk(rules: &Rules, place: &Place, depth: usize, stack: &mut CallS
 #[inline(always)]
 fn step(rule: Rule, at: At, reach: &mut Reach<'_>) -> Stepped {
     let Registers { sp, bp, .. } = at.registers;
-    let (cfa, saved, interrupts) = match rule.step() {
-        Step::FromSp { offset, bp, interrupts } => (moved(sp, offset), bp, interrupts),
-        Step::FromBp { offset, bp: saved, interrupts } => (moved(bp, offset), saved, interrupts),
-        Step::End => return Stepped::End,
-        rule => return step_aside(rule, at, reach).unwrap_or(Stepped::Lost),
+    let Some(Near { from_bp, offset, bp: saved, interrupts }) = rule.near() else {
+        return match rule.step() {
+            Step::End => Stepped::End,
+            rule => step_aside(rule, at, reach).unwrap_or(Stepped::Lost),
+        };
     };
+    let cfa = moved(if from_bp { bp } else { sp }, offset);
     // Each step goes up, so a broken stack cannot be walked for ever.
     if cfa <= sp {
         return Stepped::Lost;

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use crate::mapped::Mapped;
 
 /// Words, as a power of two.
-const BITS: u32 = 13;
+const BITS: u32 = 16;
 
 const NUMBER_BITS: u32 = 24;
 

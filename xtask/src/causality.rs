@@ -18,14 +18,35 @@ const EVENTS_MAX: u64 = 100_000_000;
 /// An object is an alloc and a free, and handing it over takes an object now and then.
 const EVENTS_OF_TEN_OBJECTS: u64 = 24;
 
-/// How a trace is made; and whether threads are moved and signalled meanwhile.
-const CASES: [(&str, bool); 5] = [
-    ("rings=auto", false),
-    ("rings=auto", true),
-    ("rings=cas", true),
-    ("rings=cas", false),
-    ("rings=auto,clock=precise", true),
+/// How a trace is made, and what the program meets meanwhile.
+const CASES: [(&str, Trials); 7] = [
+    ("rings=auto", Trials::NONE),
+    ("rings=auto", Trials::PESTERED),
+    ("rings=cas", Trials::PESTERED),
+    ("rings=cas", Trials::NONE),
+    ("rings=auto,clock=precise", Trials::PESTERED),
+    ("rings=auto", Trials::PESTERED_AND_FORKING),
+    ("rings=cas", Trials::PESTERED_AND_FORKING),
 ];
+
+/// What makes it hard for the program.
+#[derive(Clone, Copy)]
+struct Trials {
+    /// As the table shows it.
+    name: &'static str,
+    /// Variables that ask the program for it.
+    variables: &'static [&'static str],
+}
+
+impl Trials {
+    const NONE: Trials = Trials { name: "left alone", variables: &[] };
+    const PESTERED: Trials =
+        Trials { name: "moved and signalled", variables: &["SLABSCOPE_PESTER"] };
+    const PESTERED_AND_FORKING: Trials = Trials {
+        name: "moved, signalled, forked",
+        variables: &["SLABSCOPE_PESTER", "SLABSCOPE_FORK"],
+    };
+}
 
 /// Makes traces until there were `events` in all, in all ways by turns.
 pub(crate) fn run(workspace: &Workspace, events: u64) -> Result<()> {
@@ -34,21 +55,21 @@ pub(crate) fn run(workspace: &Workspace, events: u64) -> Result<()> {
     fs::create_dir_all(&directory)?;
     let of_each = events.div_ceil(CASES.len() as u64).min(EVENTS_MAX);
     let (mut sum, mut traces) = (0, 0);
-    for (options, is_pestered) in CASES.into_iter().cycle() {
+    for (options, trials) in CASES.into_iter().cycle() {
         if sum >= events {
             break;
         }
         let trace = directory.join("handing-over.trace");
         let begun = Instant::now();
-        make(workspace, &trace, options, is_pestered, of_each)?;
+        make(workspace, &trace, options, trials, of_each)?;
         let made = begun.elapsed().as_secs_f64();
         let checked = verify(&slabscope, &trace)?;
         fs::remove_file(&trace)?;
         (sum, traces) = (sum + checked, traces + 1);
-        let how = if is_pestered { "moved and signalled" } else { "left alone" };
         let seconds = begun.elapsed().as_secs_f64();
         println!(
-            "{options:<24} {how:<20} {:>14} events, made in {made:.1} s, all in {seconds:.1} s",
+            "{options:<24} {:<24} {:>14} events, made in {made:.1} s, all in {seconds:.1} s",
+            trials.name,
             grouped(checked)
         );
     }
@@ -60,7 +81,7 @@ fn make(
     workspace: &Workspace,
     trace: &Path,
     options: &str,
-    is_pestered: bool,
+    trials: Trials,
     events: u64,
 ) -> Result<()> {
     let out = trace.to_str().filter(|path| !path.contains(','));
@@ -71,9 +92,7 @@ fn make(
     let variable = format!("traceallocfree=1,{options},out={}", out.replace('%', "%%"));
     program.env("SLABSCOPE", variable);
     program.env("SLABSCOPE_OBJECTS", (events / EVENTS_OF_TEN_OBJECTS * 10).to_string());
-    if is_pestered {
-        program.env("SLABSCOPE_PESTER", "1");
-    }
+    program.envs(trials.variables.iter().map(|name| (name, "1")));
     command::output(&mut program)?;
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask types`: types that reports find out in programs as users build them, with all that the
 //! optimiser does to functions.
 //!
-//! Twenty-six kinds of allocation are held against the truth, and three programs must have a type for most of
-//! what they allocate: the demo, one of JSON, one of tokio.
+//! Twenty-eight kinds of allocation are held against the truth, and three programs must have a type for most
+//! of what they allocate: the demo, one of JSON, one of tokio.
 
 use std::process::Command;
 

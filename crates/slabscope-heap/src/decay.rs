@@ -7,8 +7,8 @@ use slabscope_os::map;
 
 use crate::PAGE_SIZE;
 use crate::arena::Arena;
+use crate::dirty_limit::DIRTY_KEPT;
 use crate::heap::Heap;
-use crate::page_heap::DIRTY_KEPT;
 
 impl Heap {
     /// Gives a run that nobody uses any more back to the page heap, and memory to the kernel if there
@@ -29,7 +29,7 @@ impl Heap {
             let thin = if keep == 0 { 0 } else { self.page_heap().lock().thin_max(arena) };
             self.discard_runs(arena, keep + thin, true);
         }
-        self.page_heap().lock().set_dirty_max();
+        self.page_heap().lock().set_dirty_left();
     }
 
     /// See [`PageHeap::take_dirty`](crate::page_heap::PageHeap::take_dirty); `false` if the kernel
@@ -42,7 +42,10 @@ impl Heap {
             let len = run.pages as usize * PAGE_SIZE;
             // SAFETY: the run was free and is ours until it is given back.
             let zeroed = unsafe { map::discard(arena.address(run.first), len) };
-            self.page_heap().lock().give_back(arena, run.first, zeroed);
+            let mut page_heap = self.page_heap().lock();
+            page_heap.give_back(arena, run.first, zeroed);
+            page_heap.count_gone(run.pages);
+            drop(page_heap);
             if !zeroed {
                 return false;
             }

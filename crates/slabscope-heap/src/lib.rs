@@ -55,6 +55,7 @@ mod central;
 mod check;
 mod class;
 mod decay;
+mod dirty_limit;
 mod front;
 mod heap;
 mod kept_large;

@@ -6,6 +6,7 @@ use slabscope_os::advise;
 
 use crate::PAGE_SIZE;
 use crate::arena::Arena;
+use crate::dirty_limit::DirtyLimit;
 use crate::span::State;
 use crate::span_list::SpanList;
 
@@ -20,16 +21,6 @@ const GROWTH_MIN: u32 = 128;
 
 /// The largest growth that nobody asked for, in pages.
 const GROWTH_MAX: u32 = 4096;
-
-/// Free pages that keep their memory, for the next who asks. With more than these it goes back to the
-/// kernel at once: no thread of ours is there to do it later.
-const DIRTY_MAX: u32 = pages(48 << 20);
-
-/// How many more than can go back there must be before it is tried again.
-const DIRTY_STEP: u32 = pages(8 << 20);
-
-/// How many keep their memory then.
-pub(crate) const DIRTY_KEPT: u32 = DIRTY_MAX - DIRTY_STEP;
 
 /// The fewest pages of a run that are worth a call to the kernel.
 const DISCARD_MIN: u32 = pages(64 << 10);
@@ -79,8 +70,7 @@ pub(crate) struct PageHeap {
     free_pages: u32,
     /// Of these, those that may not read as zero.
     dirty_pages: u32,
-    /// More dirty pages than this, and some go back to the kernel.
-    dirty_max: u32,
+    dirty_limit: DirtyLimit,
     /// Pages below this have memory, or had it.
     populated: u32,
 }
@@ -97,7 +87,7 @@ impl PageHeap {
             growth: GROWTH_MIN,
             free_pages: 0,
             dirty_pages: 0,
-            dirty_max: DIRTY_MAX,
+            dirty_limit: DirtyLimit::new(),
             populated: 0,
         }
     }
@@ -149,6 +139,7 @@ impl PageHeap {
         self.insert(arena, found, skip, dirty.min(skip));
         self.insert(arena, first + pages, len - behind, dirty.saturating_sub(behind));
         set(arena, first, pages, state);
+        self.dirty_limit.count_taken(pages - dirty.saturating_sub(skip).min(pages));
         if state == State::Small {
             self.populate(arena, first + pages);
         }
@@ -299,13 +290,18 @@ impl PageHeap {
     }
 
     /// Whether there are so many dirty pages that some should go back.
-    pub(crate) fn is_too_dirty(&self) -> bool {
-        self.dirty_pages > self.dirty_max
+    pub(crate) fn is_too_dirty(&mut self) -> bool {
+        self.dirty_limit.is_passed(self.dirty_pages)
+    }
+
+    /// Notes that `pages` went back to the kernel.
+    pub(crate) fn count_gone(&mut self, pages: u32) {
+        self.dirty_limit.count_gone(pages);
     }
 
     /// Notes that as many went back as could.
-    pub(crate) fn set_dirty_max(&mut self) {
-        self.dirty_max = DIRTY_MAX.max(self.dirty_pages + DIRTY_STEP);
+    pub(crate) fn set_dirty_left(&mut self) {
+        self.dirty_limit.set_left(self.dirty_pages);
     }
 
     fn insert(&mut self, arena: &Arena, first: u32, pages: u32, dirty: u32) {

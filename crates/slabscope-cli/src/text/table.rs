@@ -28,6 +28,8 @@ const TEXT_MIN: usize = 8;
 pub(crate) struct Column {
     title: &'static str,
     kind: Kind,
+    /// Whether it is left out where names would have too little room.
+    is_spare: bool,
 }
 
 /// What stands in a column, and what becomes of it where there is too little room.
@@ -46,22 +48,36 @@ enum Kind {
 impl Column {
     /// Of texts, which may be cut to fit.
     pub(crate) const fn text(title: &'static str) -> Column {
-        Column { title, kind: Kind::Text }
+        Column::of(title, Kind::Text)
     }
 
     /// Of names of functions and types, which may be shortened to fit.
     pub(crate) const fn name(title: &'static str) -> Column {
-        Column { title, kind: Kind::Name }
+        Column::of(title, Kind::Name)
     }
 
     /// Of functions with their places beside them.
     pub(crate) const fn function(title: &'static str) -> Column {
-        Column { title, kind: Kind::Function }
+        Column::of(title, Kind::Function)
     }
 
     /// Of numbers, aligned to the right.
     pub(crate) const fn number(title: &'static str) -> Column {
-        Column { title, kind: Kind::Number }
+        Column::of(title, Kind::Number)
+    }
+
+    /// The column, which is left out where names would have too little room beside it.
+    pub(crate) const fn spare(self) -> Column {
+        Column { is_spare: true, ..self }
+    }
+
+    const fn of(title: &'static str, kind: Kind) -> Column {
+        Column { title, kind, is_spare: false }
+    }
+
+    /// How little of it there may be while spare columns stand beside it.
+    fn least(self, width: usize) -> usize {
+        if self.kind == Kind::Number { width } else { width.min(NAME_MIN) }
     }
 
     /// A cell in so many columns of the terminal.
@@ -101,8 +117,28 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| escape(&cell)).collect());
     }
 
-    /// Writes titles and rows.
-    pub(crate) fn write(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    /// Writes titles and rows, without the spare columns that there is no room for.
+    pub(crate) fn write(mut self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        while let Some(spare) = self.columns.iter().position(|column| column.is_spare) {
+            if self.has_room() {
+                break;
+            }
+            self.columns.remove(spare);
+            for row in self.rows.iter_mut().filter(|row| row.len() > spare) {
+                row.remove(spare);
+            }
+        }
+        self.lines(out)
+    }
+
+    /// Whether names have enough room beside all columns.
+    fn has_room(&self) -> bool {
+        let widths = self.natural_widths();
+        let least = self.columns.iter().zip(widths).map(|(column, width)| column.least(width));
+        least.map(|width| INDENT.len() + width).sum::<usize>() <= WIDTH
+    }
+
+    fn lines(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         let widths = self.widths();
         if self.columns.iter().any(|column| !column.title.is_empty()) {
             self.line(self.columns.iter().map(|column| column.title.to_owned()), &widths, out)?;
@@ -140,14 +176,20 @@ impl Table {
         meant
     }
 
-    /// As wide as the widest cell; where a line is too long, names give way and then texts, the last first.
-    fn widths(&self) -> Vec<usize> {
+    /// As wide as the widest cell.
+    fn natural_widths(&self) -> Vec<usize> {
         let mut widths: Vec<_> = self.columns.iter().map(|column| column.title.width()).collect();
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(cell.width());
             }
         }
+        widths
+    }
+
+    /// As wide as the widest cell; where a line is too long, names give way and then texts, the last first.
+    fn widths(&self) -> Vec<usize> {
+        let mut widths = self.natural_widths();
         let gaps = INDENT.len() * widths.len();
         let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(WIDTH);
         for (kind, least) in GIVING_WAY {
@@ -204,7 +246,7 @@ fn cut(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
 
-    fn written(table: &Table) -> String {
+    fn written(table: Table) -> String {
         let mut out = Vec::new();
         table.write(&mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -216,7 +258,27 @@ mod tests {
         table.row(["a".to_owned(), "1".to_owned()]);
         table.row(["bcdef".to_owned(), "1,000".to_owned()]);
         table.row(["gh".to_owned()]);
-        assert_eq!(written(&table), "  name       n\n  a          1\n  bcdef  1,000\n  gh\n");
+        assert_eq!(written(table), "  name       n\n  a          1\n  bcdef  1,000\n  gh\n");
+    }
+
+    #[test]
+    fn spare_columns_go_one_by_one_until_names_have_room() {
+        let titles = |name: usize, number: usize| {
+            let spare = |title| Column::number(title).spare();
+            let (a, b) = (spare("first"), spare("second"));
+            let mut table = Table::new([Column::name("site"), a, Column::number("n"), b]);
+            let cells = ["1", "2", "3"].map(|digit| digit.repeat(number));
+            table.row([format!("{:1$}", "f", name)].into_iter().chain(cells));
+            let text = written(table);
+            assert!(text.lines().all(|line| line.width() <= 80), "{text}");
+            let titles = text.lines().next().unwrap().split_whitespace().count();
+            assert_eq!(text.contains(&"3".repeat(number)), titles > 2, "{text}");
+            titles
+        };
+        // 20 columns of a name are enough, and less is where it is no longer.
+        assert_eq!([(20, 17), (60, 17), (60, 18)].map(|(name, n)| titles(name, n)), [4, 4, 3]);
+        assert_eq!([(18, 18), (19, 18), (18, 27)].map(|(name, n)| titles(name, n)), [4, 3, 3]);
+        assert_eq!([(18, 28), (60, 28)].map(|(name, n)| titles(name, n)), [3, 2]);
     }
 
     #[test]
@@ -229,7 +291,7 @@ mod tests {
             table.row([name.clone(), "x".repeat(20), "1".to_owned()]);
         }
         table.row(["app::parse".to_owned(), "y".to_owned(), "2".to_owned()]);
-        let text = written(&table);
+        let text = written(table);
         assert!(text.lines().all(|line| line.width() <= 80), "{text}");
         let joined: String = text.lines().map(str::trim).collect();
         for name in names {
@@ -244,7 +306,7 @@ mod tests {
         let mut table = Table::new([Column::text("name"), Column::number("n")]);
         table.row(["\u{1b}[2J".repeat(40), "1".to_owned()]);
         table.row(["\u{6f22}".repeat(60), "22".to_owned()]);
-        let text = written(&table);
+        let text = written(table);
         assert!(!text.contains('\u{1b}'));
         assert_eq!(text.lines().count(), 3);
         for line in text.lines() {

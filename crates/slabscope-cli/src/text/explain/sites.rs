@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use slabscope_analysis::{By, Frame, SiteFigures, SiteLabel, SitesView};
 
-use super::{Page, SITES};
+use super::{Page, SITES, share};
 use crate::text::report::heading;
 use crate::text::report::heap::dash;
 use crate::text::{Column, Table, WIDTH, bytes, count, escape, label, plural, short_time, wrap};
@@ -15,8 +15,16 @@ pub(crate) fn write(view: &SitesView, page: &Page<'_>, out: &mut dyn Write) -> i
     if !page.head("Sites", out)? {
         return Ok(());
     }
-    let numbers = ["allocs", "bytes", "most", "left", "half"].map(Column::number);
-    let columns: Vec<_> = [Column::name("site")].into_iter().chain(numbers).collect();
+    let columns = [
+        Column::name("site"),
+        Column::number("allocs"),
+        Column::number("bytes"),
+        Column::number("most").spare(),
+        Column::number("peak"),
+        Column::number("left"),
+        Column::number("slack").spare(),
+        Column::number("half"),
+    ];
     let cells = |row: &By<SiteLabel, SiteFigures>| {
         let figures = row.figures;
         vec![
@@ -24,24 +32,29 @@ pub(crate) fn write(view: &SitesView, page: &Page<'_>, out: &mut dyn Write) -> i
             count(figures.allocated.objects),
             bytes(figures.allocated.bytes),
             bytes(figures.max_bytes),
+            bytes(figures.at_peak.bytes),
             bytes(figures.live.bytes),
+            share(figures.slack_bytes, figures.allocated.bytes),
             figures.lifetime.map_or_else(dash, |lifetime| short_time(lifetime.half_ns)),
         ]
     };
-    let title = "What each allocated, had live at most, left at the end, and how long half lived";
+    let title = "What each allocated, had at the peak, left, wasted, and how long half lived";
     page.table(title, columns, &view.sites, SITES, cells, out)?;
     let shown = page.rows.of(view.sites.len());
     let with_stack = view.sites.iter().take(shown).filter(|row| !row.label.stack.is_empty());
     for row in with_stack {
-        name(&row.label, row.figures.allocated.bytes, out)?;
+        name(row, out)?;
         stack(&row.label.stack, out)?;
     }
     Ok(())
 }
 
-/// Writes a site's whole name above its stack.
-fn name(label: &SiteLabel, allocated: u64, out: &mut dyn Write) -> io::Result<()> {
-    let title = escape(&format!("{}, {}", bytes(allocated), label::whole_site(label)));
+/// Writes a site's whole name above its stack, with what the table may have had no room for.
+fn name(row: &By<SiteLabel, SiteFigures>, out: &mut dyn Write) -> io::Result<()> {
+    let SiteFigures { allocated, slack_bytes, max_bytes, .. } = row.figures;
+    let [allocated, slack, most] = [allocated.bytes, slack_bytes, max_bytes].map(bytes);
+    let figures = format!("{allocated} ({slack} slack, {most} at most)");
+    let title = escape(&format!("{figures}, {}", label::whole_site(&row.label)));
     let mut lines = wrap(&title, WIDTH - INDENT.len()).into_iter();
     heading(lines.next().unwrap_or_default(), out)?;
     lines.try_for_each(|line| writeln!(out, "{INDENT}{line}"))

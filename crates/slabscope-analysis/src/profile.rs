@@ -123,6 +123,8 @@ pub struct Profile {
     pub completeness: Completeness,
     /// Events that contradict those before them; the report lists them.
     pub contradictions: u64,
+    /// How much of the side data is broken, unknown or contradicts the rest; the report lists it.
+    pub side_problem_count: u64,
     /// Where and why reading ended before the end of the file.
     pub error: Option<ReadError>,
     /// The sums of all objects.
@@ -135,7 +137,6 @@ pub struct Profile {
     pub(crate) spans: Spans,
     pub(crate) faults: Vec<FaultRow>,
     pub(crate) side_problems: Vec<SideProblem>,
-    pub(crate) side_problem_count: u64,
     pub(crate) unknown_sites: u64,
     pub(crate) clock: Clock,
     pub(crate) books: Books,

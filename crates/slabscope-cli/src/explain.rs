@@ -7,13 +7,13 @@ use serde::{Serialize, Serializer};
 use slabscope_analysis::{Diff, Profile, ProfileOptions};
 
 use crate::args::{DiffArgs, Explain, OutputArgs, SitesArgs, SpansArgs, TemporaryArgs, TraceArgs};
-use crate::cut_off;
 use crate::exit_code::Outcome;
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::symbols::SymbolArgs;
 use crate::text::explain::{self as text, Page};
 use crate::text::report::Rows;
 use crate::window::WindowArgs;
+use crate::{cut_off, doubts};
 use crate::{export, flamegraph, index, json, manual, symbols};
 
 pub(crate) fn run(command: &Explain) -> Result<Outcome, Failure> {
@@ -53,14 +53,7 @@ pub(crate) fn make(
 
 /// Says what the user should know of the trace beside the answer.
 pub(crate) fn say_trouble(path: &Path, profile: &Profile) -> Outcome {
-    if profile.contradictions > 0 {
-        let message = format!(
-            "{} events contradict those before them, so the figures may be off; \
-             'slabscope verify' lists them.",
-            profile.contradictions
-        );
-        failure::say(&failure::about(path, message));
-    }
+    doubts::say(path, profile);
     symbols::say_missing(&profile.finish_names());
     let trouble = cut_off::Trouble {
         error: profile.error.as_ref(),

@@ -3,6 +3,7 @@
 
 mod args;
 mod cut_off;
+mod doubts;
 mod dump;
 mod exit_code;
 mod explain;

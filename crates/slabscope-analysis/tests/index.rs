@@ -146,10 +146,16 @@ fn compare(trace: &[u8], index: &[u8], parts: impl IntoIterator<Item = [Option<i
 }
 
 #[test]
-#[ignore = "writes the corpus anew, as when the layout has changed"]
-fn make_corpus() {
+fn the_corpus_of_the_index_has_todays_layout() {
+    let write = std::env::var_os("SLABSCOPE_WRITE_CORPUS").is_some();
     for (number, input) in inputs().enumerate() {
-        fs::write(corpus().join(format!("{number:02}")), input).unwrap();
+        let path = corpus().join(format!("{number:02}"));
+        if write {
+            fs::write(path, input).unwrap();
+            continue;
+        }
+        let advice = "run this test with SLABSCOPE_WRITE_CORPUS=1 where the layout has changed";
+        assert!(fs::read(&path).unwrap() == input, "{}: {advice}", path.display());
     }
 }
 

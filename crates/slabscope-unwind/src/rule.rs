@@ -155,13 +155,17 @@ impl Rule {
     /// What it says.
     #[inline]
     pub(crate) const fn step(self) -> Step {
+        if let Some(Near { from_bp, offset, bp, interrupts }) = self.near() {
+            return match from_bp {
+                true => Step::FromBp { offset, bp, interrupts },
+                false => Step::FromSp { offset, bp, interrupts },
+            };
+        }
         let bp = self.saved();
         let rest = self.0 >> REST_SHIFT;
         let interrupts = rest & 1 != 0;
         match self.0 & ((1 << KIND_BITS) - 1) {
             END => Step::End,
-            FROM_SP => Step::FromSp { offset: signed(rest >> 1, 20) * 8, bp, interrupts },
-            FROM_BP => Step::FromBp { offset: signed(rest >> 1, 20) * 8, bp, interrupts },
             THROUGH_BP => Step::ThroughBp {
                 at: signed(rest >> 1, 8) * 8,
                 offset: signed(rest >> 9, 8) * 8,

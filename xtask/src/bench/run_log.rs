@@ -5,17 +5,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use serde_json::json;
 
 use crate::bench::measure::Series;
 
-/// One run: a line of the file.
-#[derive(Debug, PartialEq, Eq)]
-struct Run {
-    workload: String,
-    allocator: String,
-    nanos: u64,
-    peak: u64,
-}
+/// One run, a line of the file: workload, allocator, nanoseconds, peak of resident memory in bytes.
+type Run = (String, String, u64, u64);
 
 /// Runs made before, and where new ones are noted.
 #[derive(Debug, Default)]
@@ -37,9 +32,9 @@ impl RunLog {
     /// What one workload took on one allocator before.
     pub(crate) fn series(&self, workload: &str, allocator: &str) -> Series {
         let mut series = Series::default();
-        for run in &self.runs {
-            if run.workload == workload && run.allocator == allocator {
-                series.add(run.nanos, run.peak);
+        for (on, by, nanos, peak) in &self.runs {
+            if on == workload && by == allocator {
+                series.add(*nanos, *peak);
             }
         }
         series
@@ -48,19 +43,14 @@ impl RunLog {
     /// Notes a run.
     pub(crate) fn add(&mut self, workload: &str, name: &str, nanos: u64, peak: u64) -> Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        writeln!(file, "{workload} {name} {nanos} {peak}").context("cannot note a run")
+        let run = json!([workload, name, nanos, peak]);
+        writeln!(file, "{run}").context("cannot note a run")
     }
 }
 
 fn parse(text: &str) -> Result<Vec<Run>> {
-    text.lines().map(|line| run(line).with_context(|| format!("no run: {line:?}"))).collect()
-}
-
-fn run(line: &str) -> Option<Run> {
-    let mut words = line.split_whitespace();
-    let (workload, allocator) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let (nanos, peak) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    words.next().is_none().then_some(Run { workload, allocator, nanos, peak })
+    let run = |line| serde_json::from_str(line).with_context(|| format!("no run: {line}"));
+    text.lines().map(run).collect()
 }
 
 #[cfg(test)]
@@ -82,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_broken_line_is_an_error() {
-        for line in ["pair ours 5", "pair ours 5 x", "pair ours 5 7 9"] {
+        for line in [r#"["pair","ours",5]"#, r#"["pair","ours",5,"x"]"#, r#"["pair","ours",5"#] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::mapped::Mapped;
 
-/// Words, as a power of two.
+/// Words, as a power of two: half a mebibyte, so that the second level of a cache keeps most of them.
 const BITS: u32 = 16;
 
 const NUMBER_BITS: u32 = 24;

@@ -44,11 +44,10 @@ impl Heap {
             let zeroed = unsafe { map::discard(arena.address(run.first), len) };
             let mut page_heap = self.page_heap().lock();
             page_heap.give_back(arena, run.first, zeroed);
-            page_heap.count_gone(run.pages);
-            drop(page_heap);
             if !zeroed {
                 return false;
             }
+            page_heap.count_gone(run.pages);
         }
     }
 }

@@ -18,7 +18,7 @@ fn of(profile: &Profile) -> Vec<String> {
     let mut doubts = Vec::new();
     if profile.contradictions > 0 {
         let events = plural(profile.contradictions, "event contradicts", "events contradict");
-        doubts.push(format!("{events} what came before, so the figures may be off"));
+        doubts.push(format!("{events} those before them, so the figures may be off"));
     }
     match profile.completeness.state {
         State::Lost => {

@@ -8,7 +8,7 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use slabscope_wire::alloc_free::EndReason;
+use slabscope_wire::alloc_free::{EndReason, data};
 use slabscope_wire::event::id;
 use support::slabscope;
 use tempfile::TempDir;
@@ -184,6 +184,35 @@ fn trouble_with_a_trace_is_told_beside_the_answer() {
     let output = command.current_dir(directory.path()).assert().code(0).get_output().clone();
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.contains("2 events contradict those before them"), "{message}");
+}
+
+#[test]
+fn answers_from_a_trace_that_lacks_something_say_so() {
+    let mut lost = sound();
+    lost.closing(EndReason::Exited, [0, 0, 0, 0, 2_000, 0, 0, 0, 0]).end();
+    let mut miscounted = sound();
+    let mut happened = miscounted.counts;
+    happened[4] += 1;
+    miscounted.closing_of(EndReason::Exited, happened, [0; 9]).end();
+    let mut damaged = sound();
+    damaged.side(data::INFO, &[0xee; 9]).closing(EndReason::Exited, [0; 9]).end();
+    let cases = [
+        (lost, "2,000 events were lost while it was recorded"),
+        (miscounted, "it has more or fewer events than its closing counts say"),
+        (damaged, "1 piece of its side data cannot be used"),
+        (closed(), ""),
+    ];
+    for (trace, wanted) in cases {
+        let directory = directory_with(&trace);
+        for command in COMMANDS.into_iter().chain(["flamegraph"]) {
+            let mut command = slabscope(&[command, "app.trace"]);
+            let output =
+                command.current_dir(directory.path()).assert().code(0).get_output().clone();
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert!(message.contains(wanted), "{command:?}: {message}");
+            assert_eq!(message.is_empty(), wanted.is_empty(), "{command:?}: {message}");
+        }
+    }
 }
 
 #[test]

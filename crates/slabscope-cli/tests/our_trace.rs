@@ -8,7 +8,7 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 
-use slabscope_wire::alloc_free::{EndReason, data};
+use slabscope_wire::alloc_free::EndReason;
 use slabscope_wire::event::id;
 use support::slabscope;
 use tempfile::TempDir;
@@ -91,41 +91,6 @@ fn counts_that_do_not_add_up_are_a_finding() {
         "{verified}"
     );
     assert!(file.run(&["report"], 0).0.contains("NO: the file is not what its counts say"));
-}
-
-/// The commands that answer one question each.
-const ANSWERS: [&str; 9] =
-    ["peak", "leaks", "temporary", "sizes", "sites", "types", "threads", "spans", "flamegraph"];
-
-#[test]
-fn answers_from_a_trace_that_lacks_something_say_so() {
-    let mut lost = sound();
-    lost.closing(EndReason::Exited, [0, 0, 0, 0, 2_000, 0, 0, 0, 0]).end();
-    let mut miscounted = sound();
-    let mut happened = miscounted.counts;
-    happened[4] += 1;
-    miscounted.closing_of(EndReason::Exited, happened, [0; 9]).end();
-    let mut damaged = sound();
-    damaged.side(data::INFO, &[0xee; 9]).closing(EndReason::Exited, [0; 9]).end();
-    let cases = [
-        (lost, "2,000 events were lost while it was recorded"),
-        (miscounted, "it has more or fewer events than its closing counts say"),
-        (damaged, "1 piece of its side data cannot be used"),
-    ];
-    for (trace, wanted) in cases {
-        let file = File::new(&trace);
-        for command in ANSWERS {
-            let (_, errors) = file.run(&[command], 0);
-            assert!(errors.contains(wanted), "{command}: {errors}");
-            assert!(errors.contains("'slabscope verify' tells which."), "{command}: {errors}");
-        }
-    }
-    let mut whole = sound();
-    whole.closing(EndReason::Exited, [0; 9]).end();
-    let file = File::new(&whole);
-    for command in ANSWERS {
-        assert_eq!(file.run(&[command], 0).1, "", "{command}");
-    }
 }
 
 #[test]

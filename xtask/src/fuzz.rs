@@ -28,8 +28,13 @@ const FLAGS: [&str; 8] = [
 /// Memory that no input may need, in MiB.
 const MEMORY_LIMIT: u32 = 2048;
 
-/// Runs each target, or the one named, for `seconds`.
-pub(crate) fn run(workspace: &Workspace, seconds: u32, target: Option<&str>) -> Result<()> {
+/// Runs each target, or the one named, for `seconds`; without a `seed` it goes other ways each time.
+pub(crate) fn run(
+    workspace: &Workspace,
+    seconds: u32,
+    target: Option<&str>,
+    seed: Option<u32>,
+) -> Result<()> {
     let package = workspace.root().join("fuzz");
     let all = targets(&package)?;
     let chosen: Vec<&String> =
@@ -46,19 +51,20 @@ pub(crate) fn run(workspace: &Workspace, seconds: u32, target: Option<&str>) -> 
 
     let programs = built.join(PLATFORM).join("release");
     for name in chosen {
-        one(&programs.join(name), &package.join("corpus").join(name), &built, name, seconds)?;
+        let mut fuzz = Command::new(programs.join(name));
+        fuzz.arg(format!("-max_total_time={seconds}"));
+        fuzz.args(seed.map(|seed| format!("-seed={seed}")));
+        one(fuzz, &package.join("corpus").join(name), &built, name)?;
     }
     println!("no finding in {seconds} s of each target");
     Ok(())
 }
 
 /// What it learns lies under the target directory; the corpus in the repository stays as it is.
-fn one(program: &Path, corpus: &Path, built: &Path, name: &str, seconds: u32) -> Result<()> {
+fn one(mut fuzz: Command, corpus: &Path, built: &Path, name: &str) -> Result<()> {
     let (learned, findings) = (built.join("corpus").join(name), built.join("findings").join(name));
     fs::create_dir_all(&learned).and_then(|()| fs::create_dir_all(&findings))?;
-    let mut fuzz = Command::new(program);
-    fuzz.arg(format!("-max_total_time={seconds}"))
-        .arg(format!("-rss_limit_mb={MEMORY_LIMIT}"))
+    fuzz.arg(format!("-rss_limit_mb={MEMORY_LIMIT}"))
         .args(["-timeout=20", "-use_value_profile=1", "-print_final_stats=1", "-verbosity=0"])
         .arg(format!("-artifact_prefix={}/", findings.display()))
         .args([&learned, corpus]);

@@ -116,7 +116,7 @@ fn run(task: Task) -> Result<()> {
         Task::Kill { runs } => kill::run(&workspace, runs),
         Task::Causality { events } => causality::run(&workspace, events),
         Task::Firefox => firefox::run(&workspace),
-        Task::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref()),
+        Task::Fuzz { seconds, target } => fuzz::run(&workspace, seconds, target.as_deref(), None),
         Task::Bench(which) => bench::run(&workspace, which),
     }
 }

@@ -100,6 +100,9 @@ impl Books {
             // Without an event there is no moment either.
             (Some(line), Some(next_line)) if !next.cells.is_empty() => line.append(next_line)?,
             (None, line) => {
+                if !line.as_ref().is_none_or(Timeline::is_possible) {
+                    return None;
+                }
                 self.timeline.clone_from(line);
                 self.height.peak_at = next.height.peak_at;
             }
@@ -154,5 +157,23 @@ impl Books {
             self.pairs.get_mut(number as usize)?.freed.plus(freed);
         }
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use slabscope_trace::Time;
+
+    use super::*;
+
+    #[test]
+    fn a_timeline_that_cannot_be_is_refused_by_the_first_part_too() {
+        let (nothing, keys) = (Books::default(), Keys::default());
+        let mut part = Books::default();
+        part.timeline = Some(Timeline::new(Time(0), Time(5), Amount::default()));
+        let mut possible = Delta::of(&part, &nothing);
+        assert!(Books::default().append(&possible, &keys).is_some());
+        possible.timeline = possible.timeline.map(|line| line.doubled_often(127));
+        assert!(Books::default().append(&possible, &keys).is_none());
     }
 }

@@ -109,10 +109,13 @@ impl Timeline {
         Some(())
     }
 
-    /// Whether it can have come about: what was kept beside a trace may say anything.
-    fn is_possible(&self) -> bool {
-        let is_place = self.first.unsigned_abs() < 1 << 64;
-        is_place && self.doublings < 64 && (1..=POINTS_MAX + 1).contains(&self.points.len())
+    /// Whether it can have come about: what was kept beside a trace may say anything. Each time is less
+    /// than 2^64 from each other, a stretch at most 2^74 long: no sum or product leaves 128 bits.
+    pub(super) fn is_possible(&self) -> bool {
+        const TIMES: i128 = 1 << 80;
+        self.doublings < 64
+            && (-TIMES..=TIMES).contains(&self.first.saturating_mul(self.step_ns()))
+            && (1..=POINTS_MAX + 1).contains(&self.points.len())
     }
 
     #[cold]
@@ -186,7 +189,17 @@ impl Timeline {
 }
 
 #[cfg(test)]
+impl Timeline {
+    /// One that a damaged index may hold.
+    pub(super) fn doubled_often(self, doublings: u32) -> Timeline {
+        Timeline { doublings, ..self }
+    }
+}
+
+#[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn live(bytes: u64) -> Amount {
@@ -227,6 +240,25 @@ mod tests {
         timeline.set(Time(i64::MAX), live(1));
         timeline.set(Time(i64::MIN), live(2));
         assert!(timeline.points(Time(i64::MAX)).len() <= POINTS_MAX + 1);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_possible_can_be_continued_and_shown(
+            (doublings, places, len) in (0..70_u32, 0..127_u32, 1..=POINTS_MAX + 1),
+            (origin, first, end) in (any::<i64>(), any::<i128>(), any::<i64>()),
+        ) {
+            let points = vec![Point::default(); len];
+            let (origin, end, first) = (Time(origin), Time(end), first >> places);
+            let kept = Timeline { origin, doublings, first, end, points };
+            if kept.is_possible() {
+                prop_assert!(kept.points(Time(i64::MAX)).len() <= POINTS_MAX + 1);
+                let mut next = kept.begun(end, live(1));
+                prop_assert!(next.is_possible());
+                prop_assert!(next.append(&kept).is_some());
+                prop_assert!(next.points(Time(i64::MIN)).len() <= POINTS_MAX + 1);
+            }
+        }
     }
 
     #[test]

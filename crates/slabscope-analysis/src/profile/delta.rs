@@ -169,8 +169,8 @@ mod tests {
     #[test]
     fn a_timeline_that_cannot_be_is_refused_by_the_first_part_too() {
         let (nothing, keys) = (Books::default(), Keys::default());
-        let mut part = Books::default();
-        part.timeline = Some(Timeline::new(Time(0), Time(5), Amount::default()));
+        let timeline = Some(Timeline::new(Time(0), Time(5), Amount::default()));
+        let part = Books { timeline, ..Books::default() };
         let mut possible = Delta::of(&part, &nothing);
         assert!(Books::default().append(&possible, &keys).is_some());
         possible.timeline = possible.timeline.map(|line| line.doubled_often(127));

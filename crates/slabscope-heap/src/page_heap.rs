@@ -2,7 +2,7 @@
 //!
 //! Short runs are kept in one list for each length, longer ones in one for each power of two.
 
-use slabscope_os::advise;
+use slabscope_os::{advise, clock};
 
 use crate::PAGE_SIZE;
 use crate::arena::Arena;
@@ -139,7 +139,8 @@ impl PageHeap {
         self.insert(arena, found, skip, dirty.min(skip));
         self.insert(arena, first + pages, len - behind, dirty.saturating_sub(behind));
         set(arena, first, pages, state);
-        self.dirty_limit.count_taken(pages - dirty.saturating_sub(skip).min(pages));
+        let with_memory = dirty.saturating_sub(skip).min(pages);
+        self.dirty_limit.count_taken(pages - with_memory, self.dirty_pages);
         if state == State::Small {
             self.populate(arena, first + pages);
         }
@@ -291,7 +292,7 @@ impl PageHeap {
 
     /// Whether there are so many dirty pages that some should go back.
     pub(crate) fn is_too_dirty(&mut self) -> bool {
-        self.dirty_limit.is_passed(self.dirty_pages)
+        self.dirty_limit.is_passed(self.dirty_pages, clock::monotonic_ns)
     }
 
     /// Notes that `pages` went back to the kernel.

@@ -10,6 +10,8 @@
 
 mod answer;
 mod file;
+#[cfg(test)]
+mod hostile_test;
 mod record;
 mod standing;
 mod tables;

@@ -49,7 +49,7 @@ use crate::sites::{SiteId, Sites};
 use crate::stacks::StackId;
 use crate::threads::Thread;
 use crate::window::{Part, Window};
-pub(crate) use books::{Books, Pair};
+pub(crate) use books::{Books, COUNT_END, Pair};
 pub(crate) use cell::Cell;
 pub(crate) use census::Census;
 pub(crate) use delta::{Delta, Keys};

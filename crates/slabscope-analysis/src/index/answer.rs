@@ -176,7 +176,7 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
             let delta: Delta = self.index.value(piece)?;
             books.append(&delta, &self.tables.keys).ok_or(IndexError::Damaged)?;
         }
-        Ok(books)
+        books.is_possible().then_some(books).ok_or(IndexError::Damaged)
     }
 
     fn trace(&mut self, number: usize) -> Result<Open<'static>, IndexError> {
@@ -206,6 +206,9 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
         books: Option<Books>,
         before: Before,
     ) -> Result<Replay<Ledger>, IndexError> {
+        if !(standing.is_possible() && standing.comes_after(&before)) {
+            return Err(IndexError::Damaged);
+        }
         let heap = Heap::read(&self.index.bytes(stand.heap)?).ok_or(IndexError::Damaged)?;
         let has_begun = books.is_some();
         let replay = self.replay(heap, standing, books).ok_or(IndexError::Damaged)?;
@@ -237,8 +240,6 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
             return None;
         }
         drop(spans);
-        let before = standing.counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count));
-        before.filter(|&sum| sum < 1 << 60)?;
         let mut sites = self.tables.sites(&standing.met)?;
         sites.unknown = standing.unknown_sites;
         Some(Replay {

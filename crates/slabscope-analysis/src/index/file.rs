@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
 use super::{Identity, IndexError};
+use crate::profile::COUNT_END;
 use crate::report::ReadError;
 
 /// The file begins with it.
@@ -124,6 +125,10 @@ impl<F: Read + Seek> Index<F> {
         let mut word = || words.next().unwrap_or_default();
         let piece = Piece { at: word(), len: word(), hash: word() };
         let root: Root = decode(&read(&mut file, len, piece)?)?;
+        let is_place = |at: &At| at.offset < COUNT_END && at.syncs < COUNT_END;
+        if !root.segments.iter().all(|segment| is_place(&segment.at)) {
+            return Err(IndexError::Damaged);
+        }
         if root.identity != *identity {
             return Err(IndexError::Stale);
         }

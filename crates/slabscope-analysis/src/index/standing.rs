@@ -8,7 +8,7 @@ use slabscope_trace::{ClockSnapshot, Time, WallTime};
 use slabscope_wire::alloc_free::EndReason;
 
 use crate::moment::Clock;
-use crate::profile::Ledger;
+use crate::profile::{COUNT_END, Ledger};
 use crate::replay::{KINDS, Replay};
 use crate::report::SideProblem;
 use crate::side_data::SideData;
@@ -89,6 +89,19 @@ impl Standing {
         }
     }
 
+    /// Whether a trace can have led there, so that counting can go on.
+    pub(super) fn is_possible(&self) -> bool {
+        let Standing { counts, other, generations, unknown_sites, .. } = self;
+        let apart = [*other, *generations, *unknown_sites, self.side.problem_count];
+        let events = counts.iter().fold(0, |sum: u64, &count| sum.saturating_add(count));
+        events < COUNT_END && apart.iter().all(|&count| count < COUNT_END)
+    }
+
+    /// Whether it comes after a place where so many events had been counted, of each kind and others.
+    pub(super) fn comes_after(&self, (counts, other): &([u64; KINDS], u64)) -> bool {
+        counts.iter().zip(&self.counts).all(|(before, now)| before <= now) && *other <= self.other
+    }
+
     pub(super) fn clock(&self) -> Clock {
         let mut clock = Clock::default();
         if let Some(start) = self.start {
@@ -155,5 +168,13 @@ impl Side {
             }),
             is_ours,
         }
+    }
+}
+
+#[cfg(test)]
+impl Standing {
+    /// As if so much were wrong with the side data.
+    pub(super) fn have_problems(&mut self, count: u64) {
+        self.side.problem_count = count;
     }
 }

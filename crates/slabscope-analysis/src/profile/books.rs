@@ -20,6 +20,9 @@ use crate::report::{Amount, Extent, StackAmount};
 use crate::serde_time;
 use crate::threads::Owner;
 
+/// Counts from an index are below it: neither a trace that is read on nor their sums lead beyond 64 bits.
+pub(crate) const COUNT_END: u64 = 1 << 60;
+
 /// What is kept of each group of sites beside its cells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SiteTrack {
@@ -138,6 +141,20 @@ impl Books {
         self.spans.begin(time);
         self.stacks.begin(time);
         self.faults = Faults::default();
+    }
+
+    /// Whether a trace can have led there, so that counting can go on.
+    pub(crate) fn is_possible(&self) -> bool {
+        let objects = |cell: &Cell| {
+            let Cell { existed, allocated, freed, temporary, vanished, .. } = cell;
+            [existed, allocated, freed, temporary, vanished].map(|amount| amount.objects)
+        };
+        let cells = self.cells.iter().flat_map(objects);
+        let lifetimes = self.sites.iter().map(|site| site.lifetimes.most());
+        let freed = self.pairs.iter().map(|pair| pair.freed.objects);
+        let apart = [self.height.live.objects, self.vanished.objects, self.sharing];
+        let counts = cells.chain(lifetimes).chain(freed).chain(apart).chain([self.faults.count()]);
+        counts.fold(0, u64::saturating_add) < COUNT_END
     }
 
     /// What all numbers stand for; there are so many sites.

@@ -91,7 +91,7 @@ impl Books {
         for early in &next.early {
             let cell = self.cells.get_mut(early.cell as usize)?;
             if early.born >= self.begun {
-                cell.temporary.add(early.bytes);
+                cell.temporary.plus(Amount { objects: 1, bytes: early.bytes });
             } else {
                 self.early.push(*early);
             }
@@ -164,7 +164,9 @@ impl Books {
 mod tests {
     use slabscope_trace::Time;
 
+    use super::super::books::COUNT_END;
     use super::*;
+    use crate::heap::Class;
 
     #[test]
     fn a_timeline_that_cannot_be_is_refused_by_the_first_part_too() {
@@ -175,5 +177,39 @@ mod tests {
         assert!(Books::default().append(&possible, &keys).is_some());
         possible.timeline = possible.timeline.map(|line| line.doubled_often(127));
         assert!(Books::default().append(&possible, &keys).is_none());
+    }
+
+    /// Books of one cell with so many objects allocated.
+    fn of_one(allocated: u64) -> Books {
+        let key = Key { site: SiteId::UNKNOWN, owner: Owner::BEFORE, class: Class::NONE };
+        let mut cell = Cell::new(key, SiteId::UNKNOWN, 0);
+        cell.allocated.objects = allocated;
+        Books { cells: vec![cell], sites: vec![SiteTrack::default()], ..Books::default() }
+    }
+
+    #[test]
+    fn counts_that_no_trace_reaches_are_not_counted_on_from() {
+        let nothing = Books::default();
+        for (allocated, is_possible) in [(7, true), (1 << 59, false), (u64::MAX, false)] {
+            let part = of_one(allocated);
+            let (delta, keys) = (Delta::of(&part, &nothing), part.all_keys(1));
+            let mut books = Books::default();
+            // Each is possible alone, but not what they make together.
+            books.append(&delta, &keys).unwrap();
+            books.append(&delta, &keys).unwrap();
+            assert_eq!(books.is_possible(), is_possible, "{allocated}");
+        }
+        let books = Books { sharing: COUNT_END, ..of_one(1) };
+        assert!(!books.is_possible());
+    }
+
+    #[test]
+    fn objects_freed_early_add_to_any_count() {
+        let mut part = of_one(1);
+        part.cells[0].temporary.objects = u64::MAX;
+        part.early = vec![Early { born: Time(3), cell: 0, bytes: 8 }];
+        let mut books = Books::default();
+        books.append(&Delta::of(&part, &Books::default()), &part.all_keys(1)).unwrap();
+        assert!(!books.is_possible());
     }
 }

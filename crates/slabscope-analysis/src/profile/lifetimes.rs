@@ -53,6 +53,11 @@ impl Lifetimes {
         }
     }
 
+    /// The largest of its counts.
+    pub(crate) fn most(&self) -> u64 {
+        self.by_bits.iter().fold(self.count, |most, &count| most.max(count))
+    }
+
     /// The figures; `None` where no object was freed.
     pub(crate) fn summary(&self) -> Option<Lifetime> {
         Some(Lifetime {

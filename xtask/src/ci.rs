@@ -23,7 +23,8 @@ const TOGGLES: u64 = 1000;
 /// For each target; the tests go through the corpus.
 const FUZZ_SECONDS: u32 = 20;
 
-/// One and the same, so that a commit that passed here passes there; `cargo xtask fuzz` finds new ways.
+/// One and the same, so that a commit is tried in much the same way each time; only how far it comes in
+/// that time differs. `cargo xtask fuzz` goes new ways.
 const FUZZ_SEED: u32 = 1;
 
 /// In the order of their cost.

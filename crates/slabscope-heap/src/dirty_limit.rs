@@ -33,8 +33,6 @@ const fn pages(bytes: usize) -> u32 {
 pub(crate) struct DirtyLimit {
     /// With more dirty pages than this some go back, now or after a while.
     max: u32,
-    /// Few pages that went back were taken again.
-    at_once: bool,
     /// Since when there have been more than `max`; 0 while there are not.
     since: u64,
     /// Went back, and were not taken since.
@@ -45,7 +43,7 @@ pub(crate) struct DirtyLimit {
 
 impl DirtyLimit {
     pub(crate) const fn new() -> Self {
-        DirtyLimit { max: MAX, at_once: true, since: 0, gone: 0, retaken: 0 }
+        DirtyLimit { max: MAX, since: 0, gone: 0, retaken: 0 }
     }
 
     /// Notes that `pages` went back to the kernel.
@@ -59,9 +57,6 @@ impl DirtyLimit {
         let again = pages.min(self.gone);
         self.gone -= again;
         self.retaken = self.retaken.saturating_add(again);
-        if self.retaken >= RETAKEN_MIN {
-            self.at_once = false;
-        }
         if dirty <= self.max {
             self.since = 0;
         }
@@ -78,9 +73,8 @@ impl DirtyLimit {
         }
         if dirty > MAX_FOR_A_WHILE {
             self.retaken = 0;
-            self.at_once = true;
         }
-        if self.at_once {
+        if self.retaken < RETAKEN_MIN {
             return true;
         }
         let now = now();

@@ -64,13 +64,19 @@ fn input(files: &targets::Input) -> Vec<u8> {
 }
 
 #[test]
-#[ignore = "writes the corpus anew, as when the layout has changed"]
-fn make_corpus() {
+fn the_corpus_of_recovery_has_todays_layout() {
+    let write = std::env::var_os("SLABSCOPE_WRITE_CORPUS").is_some();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/recovery");
     for (number, by_cas) in [false, true].into_iter().enumerate() {
         for (half, begun) in [false, true].into_iter().enumerate() {
             let path = directory.join(format!("{number}{half}"));
-            fs::write(path, input(&files(by_cas, begun))).unwrap();
+            let input = input(&files(by_cas, begun));
+            if write {
+                fs::write(path, input).unwrap();
+                continue;
+            }
+            let advice = "run this test with SLABSCOPE_WRITE_CORPUS=1 where the layout has changed";
+            assert!(fs::read(&path).unwrap() == input, "{}: {advice}", path.display());
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Names that are kept from one run to the next.
 
+#[path = "support/own_program.rs"]
+mod own_program;
 mod support;
 
 use std::fs;
@@ -27,8 +29,7 @@ fn allocates() {
 
 /// A copy of this program, and a trace of it.
 fn traced(directory: &Path) -> (PathBuf, PathBuf) {
-    let (program, trace) = (directory.join("program"), directory.join("app.trace"));
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let (program, trace) = (own_program::copy(directory), directory.join("app.trace"));
     let status = Command::new(&program)
         .args(["--exact", "allocates", "--ignored", "--test-threads=1"])
         .env("SLABSCOPE", format!("traceallocfree=1,stacks=32,out={}", trace.display()))

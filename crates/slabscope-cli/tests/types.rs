@@ -3,6 +3,8 @@
 //! The program is this one: it runs one of its own tests with the trace on, in a process of its own. It does so
 //! twice, with scopes and without.
 
+#[path = "support/own_program.rs"]
+mod own_program;
 mod support;
 
 use std::cell::RefCell;
@@ -338,8 +340,7 @@ fn amounts(types: &TypesView) -> Vec<(Option<&str>, u64, u64, u64)> {
 #[test]
 fn a_symbolized_trace_needs_its_program_no_more() {
     let directory = TempDir::new().unwrap();
-    let program = directory.path().join("program");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let program = own_program::copy(directory.path());
     let plain = trace(&program, directory.path(), Told::Nothing, 32);
     let named = directory.path().join("named.trace");
     let before = read(&plain).types();

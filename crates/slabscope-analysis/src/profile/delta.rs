@@ -98,11 +98,8 @@ impl Books {
         }
         match (&mut self.timeline, &next.timeline) {
             // Without an event there is no moment either.
-            (Some(line), Some(next_line)) if !next.cells.is_empty() => line.append(next_line)?,
+            (Some(line), Some(next_line)) if !next.cells.is_empty() => line.append(next_line),
             (None, line) => {
-                if !line.as_ref().is_none_or(Timeline::is_possible) {
-                    return None;
-                }
                 self.timeline.clone_from(line);
                 self.height.peak_at = next.height.peak_at;
             }
@@ -167,17 +164,6 @@ mod tests {
     use super::super::books::COUNT_END;
     use super::*;
     use crate::heap::Class;
-
-    #[test]
-    fn a_timeline_that_cannot_be_is_refused_by_the_first_part_too() {
-        let (nothing, keys) = (Books::default(), Keys::default());
-        let timeline = Some(Timeline::new(Time(0), Time(5), Amount::default()));
-        let part = Books { timeline, ..Books::default() };
-        let mut possible = Delta::of(&part, &nothing);
-        assert!(Books::default().append(&possible, &keys).is_some());
-        possible.timeline = possible.timeline.map(|line| line.doubled_often(127));
-        assert!(Books::default().append(&possible, &keys).is_none());
-    }
 
     /// Books of one cell with so many objects allocated.
     fn of_one(allocated: u64) -> Books {

@@ -24,8 +24,9 @@ pub struct Point {
     pub max_bytes: u64,
 }
 
-/// What was live over time.
+/// What was live over time. What was kept beside a trace is one only if it can have come about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Kept")]
 pub(crate) struct Timeline {
     /// Where the grid begins: the start of the trace.
     #[serde(with = "serde_time")]
@@ -39,6 +40,28 @@ pub(crate) struct Timeline {
     end: Time,
     /// Never empty.
     points: Vec<Point>,
+}
+
+/// A timeline that was kept, and may say anything: the same fields.
+#[derive(Debug, Deserialize)]
+struct Kept {
+    #[serde(with = "serde_time")]
+    origin: Time,
+    doublings: u32,
+    first: i128,
+    #[serde(with = "serde_time")]
+    end: Time,
+    points: Vec<Point>,
+}
+
+impl TryFrom<Kept> for Timeline {
+    type Error = &'static str;
+
+    fn try_from(kept: Kept) -> Result<Timeline, Self::Error> {
+        let Kept { origin, doublings, first, end, points } = kept;
+        let line = Timeline { origin, doublings, first, end, points };
+        line.is_possible().then_some(line).ok_or("no trace has such a timeline")
+    }
 }
 
 impl Timeline {
@@ -80,10 +103,7 @@ impl Timeline {
     }
 
     /// Takes in what follows.
-    pub(crate) fn append(&mut self, next: &Timeline) -> Option<()> {
-        if !(self.is_possible() && next.is_possible()) {
-            return None;
-        }
+    pub(crate) fn append(&mut self, next: &Timeline) {
         let mut next = next.clone();
         while self.doublings < next.doublings {
             self.double();
@@ -106,12 +126,11 @@ impl Timeline {
             }
         }
         self.set_end();
-        Some(())
     }
 
-    /// Whether it can have come about: what was kept beside a trace may say anything. Each time is less
-    /// than 2^64 from each other, a stretch at most 2^74 long: no sum or product leaves 128 bits.
-    pub(super) fn is_possible(&self) -> bool {
+    /// Whether it can have come about. Each time is less than 2^64 from each other, a stretch at most 2^74
+    /// long: no sum or product leaves 128 bits, however many of them are put together.
+    fn is_possible(&self) -> bool {
         const TIMES: i128 = 1 << 80;
         self.doublings < 64
             && (-TIMES..=TIMES).contains(&self.first.saturating_mul(self.step_ns()))
@@ -189,14 +208,6 @@ impl Timeline {
 }
 
 #[cfg(test)]
-impl Timeline {
-    /// One that a damaged index may hold.
-    pub(super) fn doubled_often(self, doublings: u32) -> Timeline {
-        Timeline { doublings, ..self }
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
@@ -242,22 +253,45 @@ mod tests {
         assert!(timeline.points(Time(i64::MAX)).len() <= POINTS_MAX + 1);
     }
 
+    /// A timeline as an index may hold it.
+    fn kept() -> impl Strategy<Value = Kept> {
+        let shape = (0..70_u32, 0..127_u32, 1..=POINTS_MAX + 1);
+        let times = (any::<i64>(), any::<i128>(), any::<i64>());
+        (shape, times).prop_map(|((doublings, places, len), (origin, first, end))| Kept {
+            origin: Time(origin),
+            doublings,
+            first: first >> places,
+            end: Time(end),
+            points: vec![Point::default(); len],
+        })
+    }
+
     proptest! {
         #[test]
         fn whatever_is_possible_can_be_continued_and_shown(
-            (doublings, places, len) in (0..70_u32, 0..127_u32, 1..=POINTS_MAX + 1),
-            (origin, first, end) in (any::<i64>(), any::<i128>(), any::<i64>()),
+            kept in prop::collection::vec(kept(), 1..9),
         ) {
-            let points = vec![Point::default(); len];
-            let (origin, end, first) = (Time(origin), Time(end), first >> places);
-            let kept = Timeline { origin, doublings, first, end, points };
-            if kept.is_possible() {
-                prop_assert!(kept.points(Time(i64::MAX)).len() <= POINTS_MAX + 1);
-                let mut next = kept.begun(end, live(1));
-                prop_assert!(next.is_possible());
-                prop_assert!(next.append(&kept).is_some());
-                prop_assert!(next.points(Time(i64::MIN)).len() <= POINTS_MAX + 1);
+            let kept = kept.into_iter().filter_map(|kept| Timeline::try_from(kept).ok());
+            let kept: Vec<_> = kept.collect();
+            if let Some(first) = kept.first() {
+                prop_assert!(first.points(Time(i64::MAX)).len() <= POINTS_MAX + 1);
+                let mut all = first.begun(first.end, live(1));
+                prop_assert!(all.is_possible());
+                kept.iter().for_each(|next| all.append(next));
+                prop_assert!(all.points(Time(i64::MIN)).len() <= POINTS_MAX + 1);
             }
+        }
+    }
+
+    #[test]
+    fn one_that_cannot_be_is_not_read() {
+        let config = bincode::config::standard();
+        let line = Timeline::new(Time(0), Time(5), live(1));
+        for (doublings, is_possible) in [(0, true), (127, false)] {
+            let line = Timeline { doublings, ..line.clone() };
+            let bytes = bincode::serde::encode_to_vec(&line, config).unwrap();
+            let read = bincode::serde::decode_from_slice::<Timeline, _>(&bytes, config);
+            assert_eq!(read.ok(), is_possible.then_some((line, bytes.len())));
         }
     }
 
@@ -272,7 +306,7 @@ mod tests {
             let carried = live(times[cut - 1] as u64 % 101);
             let mut second = first.begun(Time(times[cut]), carried);
             times[cut..].iter().for_each(|&time| second.set(Time(time), live(time as u64 % 101)));
-            first.append(&second).unwrap();
+            first.append(&second);
             assert_eq!(first, whole, "{cut}");
         }
     }

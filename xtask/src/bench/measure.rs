@@ -108,7 +108,7 @@ pub(crate) fn measure(
     for round in 1..=rounds {
         eprintln!("round {round} of {rounds}");
         for result in &mut results {
-            run_on_all(programs, result, round, log)?;
+            run_on_all(programs, result, log)?;
         }
     }
     let allocators = programs.iter().map(|p| (p.name, p.version.clone())).collect();
@@ -116,15 +116,9 @@ pub(crate) fn measure(
 }
 
 /// One workload once on all; each round another one begins.
-fn run_on_all(
-    programs: &[Program],
-    result: &mut Measured,
-    round: u32,
-    log: &mut RunLog,
-) -> Result<()> {
+fn run_on_all(programs: &[Program], result: &mut Measured, log: &mut RunLog) -> Result<()> {
     let mut expected = None;
-    for place in 0..programs.len() {
-        let at = (place + round as usize) % programs.len();
+    for at in turn(&result.series) {
         let (program, series) = (&programs[at], &mut result.series[at]);
         let output = command::output(Command::new(&program.path).arg(&result.workload))?;
         let text = String::from_utf8(output)?;
@@ -141,6 +135,13 @@ fn run_on_all(
         log.add(&result.workload, program.name, nanos, peak)?;
     }
     Ok(())
+}
+
+/// In which order a round runs the programs. By how many runs there are, those of earlier calls too: else
+/// rounds that are made in pieces would all begin with the same one.
+fn turn(series: &[Series]) -> impl Iterator<Item = usize> + use<> {
+    let (count, made) = (series.len(), series.iter().map(Series::len).min().unwrap_or(0));
+    (0..count).map(move |place| (place + made) % count)
 }
 
 fn numbers(text: &str) -> Option<[u64; 3]> {
@@ -164,6 +165,12 @@ mod tests {
         assert_eq!(series(&[80, 100, 100, 120, 100, 90, 110]).spread(), 0.05);
         assert_eq!(series(&[100, 80, 90, 120, 110]).spread(), 0.1);
         assert_eq!(series(&[1, 2, 3]).peak(), 7.0);
+    }
+
+    #[test]
+    fn each_round_begins_with_another_one() {
+        let order = |runs: usize| turn(&vec![series(&vec![1; runs]); 3]).collect::<Vec<_>>();
+        assert_eq!([order(0), order(1), order(5)], [vec![0, 1, 2], vec![1, 2, 0], vec![2, 0, 1]]);
     }
 
     #[test]

@@ -46,11 +46,12 @@ impl SiteTable {
     #[inline]
     pub fn intern(&self, size: usize, align: usize, declared: u16) -> u32 {
         let key = site::pack(size as u64, align as u64, declared);
-        // Sizes near each other share a page of the table, since a program uses few and small ones;
-        // the higher bits spread those that are multiples of the table's length.
+        // Small sizes have small numbers, which are short in the trace: the lowest bits of a size, 0 where
+        // it is a multiple of its alignment, say which alignment that is. The higher bits spread those
+        // that are multiples of the table's length.
         let home = size
             ^ (size >> 20).wrapping_mul(0x9e37)
-            ^ ((align.trailing_zeros() as usize) << 14)
+            ^ align.wrapping_sub(1)
             ^ usize::from(declared).wrapping_mul(0x9e35);
         for probe in 0..PROBES {
             let slot = (home + probe) & (SLOTS - 1);
@@ -112,6 +113,18 @@ mod tests {
         }
         assert_eq!(table.get(0), None);
         assert_eq!(table.get(5), None);
+    }
+
+    #[test]
+    fn small_requests_have_numbers_that_are_short_in_a_trace() {
+        let table = SiteTable::new(Mapped::new(SLOTS).unwrap());
+        for align in [1, 2, 4, 8, 16] {
+            for size in (align..16_000).step_by(align) {
+                let number = u64::from(table.intern(size, align, 0));
+                let len = if size <= 64 { 1 } else { 2 };
+                assert!(number < 1 << (7 * len), "{size} at {align}: {number}");
+            }
+        }
     }
 
     #[test]

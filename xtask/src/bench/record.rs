@@ -56,7 +56,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let cases: Vec<_> =
         case::CASES.iter().filter(|case| is_wanted(&options.workload, case.key)).collect();
     let modes: Vec<_> =
-        case::MODES.iter().filter(|mode| is_wanted(&options.mode, mode.name)).collect();
+        case::MODES.iter().filter(|mode| is_chosen(&options.mode, mode.name)).collect();
     if cases.is_empty() || modes.is_empty() {
         bail!("nothing is left to run");
     }
@@ -80,6 +80,10 @@ fn is_wanted(parts: &[String], name: &str) -> bool {
     parts.is_empty() || parts.iter().any(|part| name.contains(part.as_str()))
 }
 
+fn is_chosen(names: &[String], name: &str) -> bool {
+    names.is_empty() || names.iter().any(|one| one == name)
+}
+
 fn measure(
     programs: &Programs,
     directory: &Path,
@@ -94,7 +98,7 @@ fn measure(
     for round in 1..=rounds {
         eprintln!("round {round} of {rounds}");
         for added in &mut all {
-            let program = programs.of(added.mode);
+            let program = programs.of(added.mode)?;
             let untraced = case::untraced(program, added.case)?;
             let traced = case::traced(program, directory, added.case, added.mode)?;
             if untraced.checksum != traced.checksum {

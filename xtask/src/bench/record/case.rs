@@ -58,10 +58,12 @@ pub(crate) enum Build {
     Plain,
     /// With a frame pointer in each function of Rust.
     FramePointers,
+    /// As `Plain`, with what compresses traces.
+    Zstd,
 }
 
 /// All that are measured, the default first.
-pub(crate) const MODES: [Mode; 4] = [
+pub(crate) const MODES: [Mode; 5] = [
     Mode { name: "none", options: "", build: Build::Plain, without_stacks: None },
     Mode {
         name: "tables_16",
@@ -76,32 +78,44 @@ pub(crate) const MODES: [Mode; 4] = [
         build: Build::FramePointers,
         without_stacks: Some("fp_none"),
     },
+    Mode { name: "zstd", options: "compress=zstd", build: Build::Zstd, without_stacks: None },
 ];
 
-/// The programs that run the workloads on our heap.
+/// The programs that run the workloads on our heap, those that the modes need.
 #[derive(Debug)]
-pub(crate) struct Programs {
-    plain: PathBuf,
-    frame_pointers: Option<PathBuf>,
-}
+pub(crate) struct Programs(Vec<(Build, PathBuf)>);
 
 impl Programs {
-    /// Builds those that these modes need.
+    /// Builds them.
     pub(crate) fn build(workspace: &Workspace, modes: &[&Mode]) -> Result<Programs> {
-        let has_pointers = modes.iter().any(|mode| mode.build == Build::FramePointers);
-        Ok(Programs {
-            plain: build_program(workspace, PROGRAM, "recorder")?,
-            frame_pointers: has_pointers
-                .then(|| build_with_frame_pointers(workspace, PROGRAM, "recorder"))
-                .transpose()?,
-        })
+        let mut programs = Programs(Vec::new());
+        for mode in modes {
+            if programs.find(mode.build).is_none() {
+                programs.0.push((mode.build, mode.build.program(workspace)?));
+            }
+        }
+        Ok(programs)
     }
 
     /// The one that a mode needs.
-    pub(crate) fn of(&self, mode: &Mode) -> &Path {
-        match mode.build {
-            Build::Plain => &self.plain,
-            Build::FramePointers => self.frame_pointers.as_ref().unwrap_or(&self.plain),
+    pub(crate) fn of(&self, mode: &Mode) -> Result<&Path> {
+        self.find(mode.build).with_context(|| format!("no program for {}", mode.name))
+    }
+
+    fn find(&self, build: Build) -> Option<&Path> {
+        self.0.iter().find(|(of, _)| *of == build).map(|(_, program)| program.as_path())
+    }
+}
+
+impl Build {
+    fn program(self, workspace: &Workspace) -> Result<PathBuf> {
+        match self {
+            Build::Plain => build_program(workspace, PROGRAM, "recorder"),
+            Build::FramePointers => build_with_frame_pointers(workspace, PROGRAM, "recorder"),
+            Build::Zstd => {
+                let target = workspace.target().join("bench-zstd");
+                build_beside(workspace.cargo(), &target, PROGRAM, "zstd")
+            }
         }
     }
 }
@@ -144,8 +158,19 @@ pub(crate) fn build_with_frame_pointers(
 ) -> Result<PathBuf> {
     let target = workspace.target().join("bench-frames");
     let mut cargo = workspace.cargo();
-    cargo.env("RUSTFLAGS", "-C force-frame-pointers=yes").arg("build").arg("--target-dir");
-    cargo.arg(&target).args(["--quiet", "--release", "--ignore-rust-version"]);
+    cargo.env("RUSTFLAGS", "-C force-frame-pointers=yes");
+    build_beside(cargo, &target, program, features)
+}
+
+/// Builds a program in another directory than the plain ones.
+fn build_beside(
+    mut cargo: Command,
+    target: &Path,
+    program: &str,
+    features: &str,
+) -> Result<PathBuf> {
+    cargo.arg("build").arg("--target-dir").arg(target);
+    cargo.args(["--quiet", "--release", "--ignore-rust-version"]);
     cargo.args(["--package", "slabscope-benches", "--bin", program]);
     cargo.args(["--no-default-features", "--features", features]);
     command::run(&mut cargo)?;
@@ -159,7 +184,8 @@ pub(crate) fn untraced(program: &Path, case: &Case) -> Result<Run> {
 
 /// Runs a workload with a trace, which is removed afterwards.
 pub(crate) fn traced(program: &Path, directory: &Path, case: &Case, mode: &Mode) -> Result<Run> {
-    let trace = directory.join("measured.trace");
+    // A name that needs no other end, for where the trace is compressed.
+    let trace = directory.join("measured.trace.zst");
     let variable = format!("out={},{}", trace.display(), mode.options);
     let run =
         run(Command::new(program).args([case.workload, "recorded"]).env("SLABSCOPE", variable))?;

@@ -2,6 +2,7 @@
 //! with the files in `corpus`, and with these changed.
 
 use std::io::{self, Cursor};
+use std::ops::ControlFlow;
 
 use slabscope_analysis::{Bound, Identity, Index, ProfileOptions, Window};
 use slabscope_trace::{Open, Resume};
@@ -41,6 +42,13 @@ fn ask(index: &[u8], trace: &[u8], window: Window) {
             Ok(Open::resumed(Cursor::new(trace[begin..].to_vec()), at))
         }
     };
+    let symbols = options.symbols.clone();
+    let mut objects = 0_u32;
+    let mut each = |_| {
+        objects += 1;
+        ControlFlow::Continue(())
+    };
+    let _ = index.each_object(window, symbols, &mut open, &mut each);
     let Ok(Ok(profile)) = index.profile(&options, &mut open, &mut |_| {}) else { return };
     let views = (profile.peak(), profile.leaks(), profile.temporary(), profile.sizes());
     let more = (profile.sites(), profile.threads(), profile.spans(), profile.types());

@@ -12,7 +12,9 @@ mod answer;
 mod file;
 #[cfg(test)]
 mod hostile_test;
+mod objects;
 mod record;
+mod resume;
 mod standing;
 mod tables;
 

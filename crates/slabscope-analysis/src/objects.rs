@@ -9,8 +9,8 @@ use crate::error::AnalyzeError;
 use crate::heap::{In, Listener, Out, Place};
 use crate::moment::Clock;
 use crate::names::Names;
-use crate::profile::SiteLabel;
-use crate::replay::{Lens, Now, is_of_object, replay};
+use crate::profile::{SiteLabel, Tag};
+use crate::replay::{Lens, Now, Replay, Unwatched, is_of_object};
 use crate::report::ReadError;
 use crate::sites::{SiteId, Sites};
 use crate::window::Window;
@@ -57,6 +57,9 @@ pub struct ObjectRow {
     pub lifetime_ns: Option<i64>,
 }
 
+/// Whom a listing is told to; it goes on until this breaks off.
+pub(crate) type Each<'a> = dyn FnMut(ObjectEvent) -> ControlFlow<()> + 'a;
+
 /// Tells `each` of everything that happens to objects in a part of a trace, in
 /// order, until it breaks off; names are looked for as `symbols` say. Returns where reading ended, if
 /// that was before the end of the file.
@@ -67,61 +70,115 @@ pub fn each_object(
     trace: Open<'_>,
     window: Window,
     symbols: slabscope_symbols::Options,
-    each: &mut dyn FnMut(ObjectEvent) -> ControlFlow<()>,
+    each: &mut Each<'_>,
 ) -> Result<Option<ReadError>, AnalyzeError> {
-    let lens = Teller {
-        each,
-        names: Names::new(symbols),
-        is_in: window.from.is_none(),
-        now: Now::default(),
-        start: None,
-        is_told: Vec::new(),
-        has_enough: false,
-    };
-    Ok(replay(trace, window, lens, &mut |_| {})?.error)
+    let teller = Teller::new(window, symbols, Vec::new(), each);
+    tell(Replay::new(window, teller), trace)
 }
 
-/// What is known of an object while it lives.
-#[derive(Clone, Copy, Debug)]
-struct Tag {
-    site: SiteId,
-    /// `None` if that was before the trace.
-    born: Option<Time>,
+/// The same for a replay at any place before the part.
+pub(crate) fn tell(
+    mut replay: Replay<Teller<'_>>,
+    trace: Open<'_>,
+) -> Result<Option<ReadError>, AnalyzeError> {
+    let (format, error) = replay.read(trace, &mut Unwatched, &mut |_| {})?;
+    replay.lens.tell_rows(&replay.sites);
+    Ok(replay.finish(format, error)?.error)
 }
 
-struct Teller<'a> {
-    each: &'a mut dyn FnMut(ObjectEvent) -> ControlFlow<()>,
+/// Tells of objects.
+pub(crate) struct Teller<'a> {
+    each: &'a mut Each<'a>,
     names: Names,
     is_in: bool,
     now: Now,
     start: Option<Time>,
+    /// The sites of the first cells, which an index knows; the others are those of the sites by number.
+    known: Vec<SiteId>,
+    /// What the last event did, to be told when the sites are at hand.
+    rows: Vec<ObjectRow>,
     /// By number, the sites that were told.
     is_told: Vec<bool>,
     has_enough: bool,
 }
 
-impl Teller<'_> {
+impl<'a> Teller<'a> {
+    /// Tells `each` of the part `window`; objects that are there are of cells, of which these are the sites.
+    pub(crate) fn new(
+        window: Window,
+        symbols: slabscope_symbols::Options,
+        known: Vec<SiteId>,
+        each: &'a mut Each<'_>,
+    ) -> Teller<'a> {
+        Teller {
+            each,
+            names: Names::new(symbols),
+            is_in: window.from.is_none(),
+            now: Now::default(),
+            start: None,
+            known,
+            rows: Vec::new(),
+            is_told: Vec::new(),
+            has_enough: false,
+        }
+    }
+
     fn tell(&mut self, event: ObjectEvent) {
-        if self.is_in && !self.has_enough {
+        if !self.has_enough {
             self.has_enough = (self.each)(event).is_break();
         }
     }
 
-    fn object(&mut self, event: &'static str, place: Place, tag: Tag, lifetime_ns: Option<i64>) {
-        let now = self.now;
-        if !is_of_object(now.kind) {
-            // It went with its span, and which it was nobody says.
+    /// Tells what the last event did.
+    #[inline]
+    fn tell_rows(&mut self, sites: &Sites) {
+        for place in 0..self.rows.len() {
+            let row = self.rows[place];
+            self.tell_site(SiteId(row.site), sites);
+            self.tell(ObjectEvent::Object(row));
+        }
+        self.rows.clear();
+    }
+
+    fn tell_site(&mut self, id: SiteId, sites: &Sites) {
+        self.is_told.resize(sites.all().len(), false);
+        let is_told = self.is_told.get_mut(id.0 as usize);
+        if id == SiteId::UNKNOWN || is_told.is_none_or(|told| std::mem::replace(told, true)) {
             return;
         }
-        self.tell(ObjectEvent::Object(ObjectRow {
+        let site = sites.get(id);
+        let stack = self.names.stack(sites.stacks(), site.stack);
+        let type_of = self.names.type_of(sites.stacks(), site);
+        let label = SiteLabel::new(site, type_of.as_ref(), stack);
+        self.tell(ObjectEvent::Site(SiteRow { event: "site", site: id.0, label }));
+    }
+
+    fn object(&mut self, event: &'static str, place: Place, tag: Tag, lifetime_ns: Option<i64>) {
+        let now = self.now;
+        // Where it went with its span, nobody says which it was.
+        if !self.is_in || !is_of_object(now.kind) {
+            return;
+        }
+        self.rows.push(ObjectRow {
             event,
             t_ns: now.time.since(self.start.unwrap_or(now.time)),
             thread: now.thread,
             object: now.id,
             slot_bytes: place.bytes,
-            site: tag.site.0,
+            site: self.site_of(tag).0,
             lifetime_ns,
-        }));
+        });
+    }
+
+    fn site_of(&self, tag: Tag) -> SiteId {
+        let of_new = |cell: usize| SiteId(u32::try_from(cell).unwrap_or_default());
+        let known = self.known.get(tag.cell()).copied();
+        known.unwrap_or_else(|| of_new(tag.cell() - self.known.len()))
+    }
+
+    fn tag(&self, site: SiteId, born: Time) -> Tag {
+        let cell = (self.known.len() as u32).saturating_add(site.0);
+        Tag::new(cell, 0, born)
     }
 }
 
@@ -131,23 +188,7 @@ impl Lens for Teller<'_> {
     }
 
     fn event(&mut self, sites: &Sites) {
-        let now = self.now;
-        let id = now.site.id;
-        let index = id.0 as usize;
-        if id == SiteId::UNKNOWN || !self.is_in {
-            return;
-        }
-        if index >= self.is_told.len() {
-            self.is_told.resize(index + 1, false);
-        }
-        if !self.is_told[index] {
-            self.is_told[index] = true;
-            let site = sites.get(id);
-            let stack = self.names.stack(sites.stacks(), site.stack);
-            let type_of = self.names.type_of(sites.stacks(), site);
-            let label = SiteLabel::new(site, type_of.as_ref(), stack);
-            self.tell(ObjectEvent::Site(SiteRow { event: "site", site: id.0, label }));
-        }
+        self.tell_rows(sites);
     }
 
     fn sync(&mut self, clock: &Clock) {
@@ -168,10 +209,10 @@ impl Listener for Teller<'_> {
 
     fn object_in(&mut self, place: Place, how: In) -> Tag {
         let (event, born) = match how {
-            In::Existed => ("exists", None),
-            In::Allocated => ("alloc", Some(self.now.time)),
+            In::Existed => ("exists", Tag::BEFORE),
+            In::Allocated => ("alloc", self.now.time),
         };
-        let tag = Tag { site: self.now.site.id, born };
+        let tag = self.tag(self.now.site.id, born);
         self.object(event, place, tag, None);
         tag
     }
@@ -181,7 +222,7 @@ impl Listener for Teller<'_> {
             Out::Freed => "free",
             Out::Vanished => "vanish",
         };
-        let lifetime = tag.born.map(|born| self.now.time.since(born));
+        let lifetime = tag.born().map(|born| self.now.time.since(born));
         self.object(event, place, tag, lifetime);
     }
 }

@@ -2,12 +2,13 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use slabscope_analysis::{
-    AnalyzeError, Beginning, Identity, Index, IndexError, IndexOptions, Profile, ProfileOptions,
-    SUFFIX, Window, profile_and_index, profile_without_names,
+    AnalyzeError, Beginning, Identity, Index, IndexError, IndexOptions, ObjectEvent, Profile,
+    ProfileOptions, ReadError, SUFFIX, Window, profile_and_index, profile_without_names,
 };
 use slabscope_trace::{Open, Resume};
 
@@ -69,6 +70,19 @@ pub(crate) fn beginning(
         Ok(beginning) => Some(Ok((beginning, beside.open(beginning.at()).ok()?))),
         Err(error) => Some(Err(error)),
     }
+}
+
+/// What happened to objects in the part `window`, told to `each`; `None`, and nothing told, where no index
+/// helps.
+pub(crate) fn each_object(
+    path: &Path,
+    window: Window,
+    symbols: slabscope_symbols::Options,
+    each: &mut dyn FnMut(ObjectEvent) -> ControlFlow<()>,
+) -> Option<Result<Option<ReadError>, AnalyzeError>> {
+    let beside = Beside::of(path)?;
+    let mut index = Index::open(File::open(&beside.index).ok()?, &beside.identity).ok()?;
+    index.each_object(window, symbols, &mut |at| beside.open(at), each).ok()
 }
 
 /// A trace that may have an index.

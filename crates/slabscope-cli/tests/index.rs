@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::os::unix::fs::FileExt;
@@ -112,6 +112,7 @@ fn every_command_says_the_same_with_an_index() {
     traced.check(&["export", "--format", "collapsed", "--from", "1s"]);
     assert_eq!(checked, 9 * 6);
     dumps_begin_where_the_index_tells(&traced);
+    objects_are_told_with_their_sites(&traced);
 
     answers_come_from_the_index(&traced);
     what_is_no_index_is_not_believed(&traced);
@@ -142,11 +143,34 @@ fn dumps_begin_where_the_index_tells(traced: &Traced) {
     assert_eq!(traced.check(&["dump", "--to", "1h"]).1, whole);
 }
 
+/// The sites of a part's objects are told before them, whenever these were allocated.
+fn objects_are_told_with_their_sites(traced: &Traced) {
+    let export = ["export", "--format", "jsonl"];
+    for (from, to) in [("0s", "60ms"), ("1.7s", "1.8s"), ("2.9s", "3s")] {
+        let (code, part, _) = traced.check(&[&export[..], &["--from", from, "--to", to]].concat());
+        let (mut told, mut earlier) = (HashSet::new(), 0);
+        for row in part.lines() {
+            let row: serde_json::Value = serde_json::from_str(row).unwrap();
+            let site = row["site"].as_u64().unwrap();
+            if row["event"] == "site" {
+                assert!(told.insert(site), "{site} was told twice");
+                continue;
+            }
+            assert!(site == 0 || told.contains(&site), "{row}");
+            let lifetime = row["lifetime_ns"].as_i64();
+            earlier += u64::from(lifetime.is_some_and(|ns| ns > 100_000_000));
+        }
+        assert!(code == Some(0) && !told.is_empty(), "{from}");
+        assert_eq!(earlier > 0, from != "0s");
+    }
+}
+
 /// With the middle of the trace gone, what does not need it is answered all the same.
 fn answers_come_from_the_index(traced: &Traced) {
     let before = traced.say(&["leaks"], &[]);
     let late = traced.say(&["peak", "--from", "3s"], &[]);
     let dump = traced.say(&["dump", "--from", "3s"], &[]);
+    let objects = traced.say(&["export", "--format", "jsonl", "--from", "3s"], &[]);
     let modified = fs::metadata(&traced.trace).unwrap().modified().unwrap();
     let whole = fs::read(&traced.trace).unwrap();
     let file = File::options().write(true).open(&traced.trace).unwrap();
@@ -156,6 +180,7 @@ fn answers_come_from_the_index(traced: &Traced) {
     assert_eq!(traced.say(&["leaks"], &[]), before);
     assert_eq!(traced.say(&["peak", "--from", "3s"], &[]), late);
     assert_eq!(traced.say(&["dump", "--from", "3s"], &[]), dump);
+    assert_eq!(traced.say(&["export", "--format", "jsonl", "--from", "3s"], &[]), objects);
     assert_ne!(traced.say(&["leaks"], &["--no-index"]), before);
     fs::write(&traced.trace, whole).unwrap();
     file.set_modified(modified).unwrap();

@@ -1,27 +1,23 @@
 //! Profiles from an index, and as much of the trace as they take.
 
-use std::io::{self, Read, Seek};
+use std::io::{Read, Seek};
 use std::ops::ControlFlow;
 
-use slabscope_trace::{Open, Resume, Sync, Time};
+use slabscope_trace::{Resume, Sync};
 
 use super::IndexError;
-use super::file::{At, Index, Segment, Stand};
+use super::file::Index;
+use super::resume::{Opens, Stood, before};
 use super::standing::Standing;
 use super::tables::Tables;
 use crate::error::AnalyzeError;
 use crate::events::Beginning;
-use crate::heap::Heap;
 use crate::profile::{Books, Cell, Delta, Ledger, Profile, ProfileOptions, Temporary};
 use crate::replay::{KINDS, Replay, Watch};
-use crate::threads::Threads;
 use crate::window::{Limits, Window};
 
 /// What was counted before a part began.
 type Before = ([u64; KINDS], u64);
-
-/// Opens the trace from a place on; from its start where that is `None`.
-type Opens<'o> = dyn FnMut(Option<Resume>) -> io::Result<Open<'static>> + 'o;
 
 impl<F: Read + Seek> Index<F> {
     /// The profile of a part of the trace, names apart: what [`crate::profile_without_names`] would
@@ -39,11 +35,7 @@ impl<F: Read + Seek> Index<F> {
         if options.temporary != ProfileOptions::default().temporary {
             return Err(IndexError::Missing);
         }
-        let tables: Tables = self.value(self.root.tables)?;
-        if !tables.is_sound() {
-            return Err(IndexError::Damaged);
-        }
-        let end: Standing = self.value(self.root.end.standing)?;
+        let (tables, end) = (self.tables()?, self.end()?);
         let window = options.window;
         let Some(limits) = Limits::new(window, &end.clock()) else {
             return Ok(Err(AnalyzeError::NoWallClock));
@@ -60,28 +52,13 @@ impl<F: Read + Seek> Index<F> {
         &mut self,
         window: Window,
     ) -> Result<Result<Beginning, AnalyzeError>, IndexError> {
-        let end: Standing = self.value(self.root.end.standing)?;
-        let clock = end.clock();
+        let clock = self.end()?.clock();
         let Some(limits) = Limits::new(window, &clock) else {
             return Ok(Err(AnalyzeError::NoWallClock));
         };
         let number = limits.from.map_or(0, |from| before(&self.root.segments, from));
         let segment = self.root.segments.get(number).filter(|_| number > 0);
         Ok(Ok(Beginning { clock, at: segment.map(|segment| segment.at.resume()) }))
-    }
-}
-
-/// The last segment that begins before this time and where a replay can begin.
-fn before(segments: &[Segment], time: Time) -> usize {
-    let segments = segments.iter().enumerate().skip(1).rev();
-    let mut before = segments.filter(|(_, segment)| segment.at.last < time.0);
-    before.find(|(_, segment)| segment.stand.is_some()).map_or(0, |(number, _)| number)
-}
-
-impl At {
-    fn resume(self) -> Resume {
-        let At { version, offset, last, syncs } = self;
-        Resume { version, offset, last: Time(last), syncs }
     }
 }
 
@@ -123,7 +100,7 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
                 let mut replay = self.begin(first, None, Before::default())?;
                 let bounds = self.boundaries(first, last);
                 let mut stop = Stop { bounds, at: None };
-                let trace = self.trace(first)?;
+                let trace = self.index.trace(first, self.open)?;
                 let read = match replay.read(trace, &mut stop, self.progress) {
                     Ok(read) => read,
                     Err(error) => return Ok(Err(error)),
@@ -138,21 +115,17 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
         let finished = match last {
             Last::End => {
                 let (format, error) = (self.index.root.format, self.index.root.error.clone());
-                let stand = self.index.root.end;
-                self.resume(stand, self.end.clone(), Some(books), before)?.finish_as(format, error)
+                let stood = self.index.stood(self.index.root.end)?;
+                self.resume(stood, Some(books), before)?.finish_as(format, error)
             }
             Last::Segment(number) => {
                 let mut replay = self.begin(number, Some(books), before)?;
-                let trace = self.trace(number)?;
+                let trace = self.index.trace(number, self.open)?;
                 let read = replay.read(trace, &mut crate::replay::Unwatched, self.progress);
                 read.and_then(|(format, error)| replay.finish(format, error))
             }
         };
         Ok(finished.map(|replayed| Profile::new(replayed, options)))
-    }
-
-    fn segment(&self, number: usize) -> Result<Segment, IndexError> {
-        self.index.root.segments.get(number).copied().ok_or(IndexError::Damaged)
     }
 
     /// Where the segments behind this one begin, up to the last.
@@ -179,11 +152,6 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
         books.is_possible().then_some(books).ok_or(IndexError::Damaged)
     }
 
-    fn trace(&mut self, number: usize) -> Result<Open<'static>, IndexError> {
-        let resume = self.segment(number)?.at.resume();
-        Ok((self.open)((number > 0).then_some(resume))?)
-    }
-
     /// A replay at the beginning of a segment; without books, a part begins in it.
     fn begin(
         &mut self,
@@ -194,66 +162,43 @@ impl<F: Read + Seek> Legs<'_, '_, F> {
         if number == 0 {
             return Ok(Replay::new(self.window, Ledger::new(RULE)));
         }
-        let stand = self.segment(number)?.stand.ok_or(IndexError::Damaged)?;
-        let standing = self.index.value(stand.standing)?;
-        self.resume(stand, standing, books, before)
+        let stand = self.index.segment(number)?.stand.ok_or(IndexError::Damaged)?;
+        let stood = self.index.stood(stand)?;
+        self.resume(stood, books, before)
     }
 
     fn resume(
         &mut self,
-        stand: Stand,
-        standing: Standing,
+        stood: Stood,
         books: Option<Books>,
         before: Before,
     ) -> Result<Replay<Ledger>, IndexError> {
-        if !(standing.is_possible() && standing.comes_after(&before)) {
+        if !stood.standing.comes_after(&before) {
             return Err(IndexError::Damaged);
         }
-        let heap = Heap::read(&self.index.bytes(stand.heap)?).ok_or(IndexError::Damaged)?;
         let has_begun = books.is_some();
-        let replay = self.replay(heap, standing, books).ok_or(IndexError::Damaged)?;
-        let mut replay = Replay { has_begun, before, limits: Some(self.limits), ..replay };
+        let replay = self.replay(stood, books).ok_or(IndexError::Damaged)?;
+        let mut replay = Replay { has_begun, before, ..replay };
         replay.set_boundary();
         Ok(replay)
     }
 
-    fn replay(
-        &self,
-        heap: Heap<crate::profile::Tag>,
-        standing: Standing,
-        books: Option<Books>,
-    ) -> Option<Replay<Ledger>> {
-        let (keys, [.., cells, pairs]) = (&self.tables.keys, standing.met);
+    fn replay(&self, stood: Stood, books: Option<Books>) -> Option<Replay<Ledger>> {
+        let keys = &self.tables.keys;
+        let (cells, pairs) = (stood.standing.cells(), stood.standing.pairs());
         let mut books = match books {
             Some(books) => books,
             None => {
                 let known = keys.cells.get(..cells)?.iter();
-                Books::there(&heap, known.map(|&(key, group)| Cell::new(key, group, 0)).collect())?
+                let cells = known.map(|&(key, group)| Cell::new(key, group, 0));
+                Books::there(&stood.heap, cells.collect())?
             }
         };
         books.meet_cells(cells, keys)?;
         books.meet_pairs(pairs, keys)?;
-        let is_known = |tag: crate::profile::Tag| tag.cell() < cells;
-        let mut spans = heap.spans();
-        let all = spans.all(|view| view.objects().all(|(_, tag)| is_known(tag)));
-        if !(all && heap.strays().all(is_known)) {
-            return None;
-        }
-        drop(spans);
-        let mut sites = self.tables.sites(&standing.met)?;
-        sites.unknown = standing.unknown_sites;
-        Some(Replay {
-            heap,
-            clock: standing.clock(),
-            threads: Threads::kept(standing.threads()),
-            sites,
-            side: standing.side(),
-            counts: standing.counts,
-            other: standing.other,
-            generations: standing.generations,
-            last: standing.last(),
-            ..Replay::new(self.window, Ledger::resumed(RULE, books, standing.thread_events))
-        })
+        let events = stood.standing.thread_events.clone();
+        let lens = Ledger::resumed(RULE, books, events);
+        stood.replay(&self.tables, self.window, self.limits, lens)
     }
 }
 

@@ -102,6 +102,18 @@ impl Standing {
         counts.iter().zip(&self.counts).all(|(before, now)| before <= now) && *other <= self.other
     }
 
+    /// How many cells were met.
+    pub(super) fn cells(&self) -> usize {
+        let [.., cells, _] = self.met;
+        cells
+    }
+
+    /// How many pairs of threads were met.
+    pub(super) fn pairs(&self) -> usize {
+        let [.., pairs] = self.met;
+        pairs
+    }
+
     pub(super) fn clock(&self) -> Clock {
         let mut clock = Clock::default();
         if let Some(start) = self.start {

@@ -7,7 +7,7 @@ use super::cell::{Cell, CellDelta, Key};
 use super::height::Height;
 use super::spans::SpanTally;
 use super::stacks::StackTally;
-use super::timeline::Timeline;
+use super::timeline::{self, Timeline};
 use crate::fault::Faults;
 use crate::report::Amount;
 use crate::sites::SiteId;
@@ -20,6 +20,7 @@ pub(crate) struct Delta {
     sites: Vec<(u32, SiteTrack)>,
     pairs: Vec<(u32, Amount)>,
     early: Vec<Early>,
+    #[serde(deserialize_with = "timeline::possible")]
     timeline: Option<Timeline>,
     height: Height,
     vanished: Amount,
@@ -164,6 +165,20 @@ mod tests {
     use super::super::books::COUNT_END;
     use super::*;
     use crate::heap::Class;
+
+    #[test]
+    fn a_timeline_that_cannot_be_is_not_read() {
+        let config = bincode::config::standard();
+        for (doublings, is_possible) in [(0, true), (127, false)] {
+            let line = Timeline::new(Time(0), Time(5), Amount::default());
+            let timeline = Some(line.doubled_often(doublings));
+            let part = Books { timeline, ..Books::default() };
+            let delta = Delta::of(&part, &Books::default());
+            let bytes = bincode::serde::encode_to_vec(&delta, config).unwrap();
+            let read = bincode::serde::decode_from_slice::<Delta, _>(&bytes, config);
+            assert_eq!(read.is_ok(), is_possible);
+        }
+    }
 
     /// Books of one cell with so many objects allocated.
     fn of_one(allocated: u64) -> Books {

@@ -4,6 +4,7 @@
 //! there are too many, each two become one. They lie on one grid for the whole trace, so that parts
 //! which follow each other can be put together.
 
+use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use slabscope_trace::Time;
 
@@ -24,9 +25,8 @@ pub struct Point {
     pub max_bytes: u64,
 }
 
-/// What was live over time. What was kept beside a trace is one only if it can have come about.
+/// What was live over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Kept")]
 pub(crate) struct Timeline {
     /// Where the grid begins: the start of the trace.
     #[serde(with = "serde_time")]
@@ -42,26 +42,12 @@ pub(crate) struct Timeline {
     points: Vec<Point>,
 }
 
-/// A timeline that was kept, and may say anything: the same fields.
-#[derive(Debug, Deserialize)]
-struct Kept {
-    #[serde(with = "serde_time")]
-    origin: Time,
-    doublings: u32,
-    first: i128,
-    #[serde(with = "serde_time")]
-    end: Time,
-    points: Vec<Point>,
-}
-
-impl TryFrom<Kept> for Timeline {
-    type Error = &'static str;
-
-    fn try_from(kept: Kept) -> Result<Timeline, Self::Error> {
-        let Kept { origin, doublings, first, end, points } = kept;
-        let line = Timeline { origin, doublings, first, end, points };
-        line.is_possible().then_some(line).ok_or("no trace has such a timeline")
-    }
+/// Reads a timeline that was kept beside a trace, which may say anything: one that cannot have come about is
+/// refused.
+pub(super) fn possible<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timeline>, D::Error> {
+    let line = Option::<Timeline>::deserialize(from)?;
+    let is_possible = line.as_ref().is_none_or(Timeline::is_possible);
+    is_possible.then_some(line).ok_or_else(|| D::Error::custom("no trace has such a timeline"))
 }
 
 impl Timeline {
@@ -208,6 +194,14 @@ impl Timeline {
 }
 
 #[cfg(test)]
+impl Timeline {
+    /// One that a damaged index may hold.
+    pub(super) fn doubled_often(self, doublings: u32) -> Timeline {
+        Timeline { doublings, ..self }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
@@ -254,10 +248,10 @@ mod tests {
     }
 
     /// A timeline as an index may hold it.
-    fn kept() -> impl Strategy<Value = Kept> {
+    fn kept() -> impl Strategy<Value = Timeline> {
         let shape = (0..70_u32, 0..127_u32, 1..=POINTS_MAX + 1);
         let times = (any::<i64>(), any::<i128>(), any::<i64>());
-        (shape, times).prop_map(|((doublings, places, len), (origin, first, end))| Kept {
+        (shape, times).prop_map(|((doublings, places, len), (origin, first, end))| Timeline {
             origin: Time(origin),
             doublings,
             first: first >> places,
@@ -271,8 +265,7 @@ mod tests {
         fn whatever_is_possible_can_be_continued_and_shown(
             kept in prop::collection::vec(kept(), 1..9),
         ) {
-            let kept = kept.into_iter().filter_map(|kept| Timeline::try_from(kept).ok());
-            let kept: Vec<_> = kept.collect();
+            let kept: Vec<_> = kept.into_iter().filter(Timeline::is_possible).collect();
             if let Some(first) = kept.first() {
                 prop_assert!(first.points(Time(i64::MAX)).len() <= POINTS_MAX + 1);
                 let mut all = first.begun(first.end, live(1));
@@ -280,18 +273,6 @@ mod tests {
                 kept.iter().for_each(|next| all.append(next));
                 prop_assert!(all.points(Time(i64::MIN)).len() <= POINTS_MAX + 1);
             }
-        }
-    }
-
-    #[test]
-    fn one_that_cannot_be_is_not_read() {
-        let config = bincode::config::standard();
-        let line = Timeline::new(Time(0), Time(5), live(1));
-        for (doublings, is_possible) in [(0, true), (127, false)] {
-            let line = Timeline { doublings, ..line.clone() };
-            let bytes = bincode::serde::encode_to_vec(&line, config).unwrap();
-            let read = bincode::serde::decode_from_slice::<Timeline, _>(&bytes, config);
-            assert_eq!(read.ok(), is_possible.then_some((line, bytes.len())));
         }
     }
 

@@ -132,8 +132,9 @@ impl<'a> Emitter<'a> {
     ) -> u32 {
         let request = site::pack(size as u64, align as u64, of);
         let waits = self.session.pressed_at() != u64::MAX;
-        let may_wait = waits && !self.reentrant && !self.hasty;
-        let site = stacks.intern(request, at, self.session, may_wait);
+        let is_alone = !self.reentrant && !self.hasty;
+        let memo = is_alone.then(|| stacks.memo(self.thread)).flatten();
+        let site = stacks.intern(request, at, memo, self.session, waits && is_alone);
         self.pressed |= waits && stacks.wants_scan();
         site.unwrap_or_else(|| self.session.sites().intern(size, align, of))
     }

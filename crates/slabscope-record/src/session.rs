@@ -141,6 +141,9 @@ impl Session {
     pub fn leave_thread(&self, number: u32) {
         if number != 0 {
             self.threads.get(number).leave(thread::name(), clock::monotonic_ns());
+            if let Some(stacks) = &self.stacks {
+                stacks.leave_thread(number);
+            }
         }
     }
 

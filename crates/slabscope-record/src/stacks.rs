@@ -1,12 +1,13 @@
 //! Sites with call stacks.
 //!
-//! The stack is walked and hashed at once, and one look into an index gives the number of a site that
+//! The stack is hashed as it is walked, or compared with what its thread walked last (`memos`), and one look into an index gives the number of a site that
 //! came before. Only a new one is taken apart: its frames are interned from the outermost on, each
 //! as an address and the frame that called it, so that stacks share what they have in common. What no
 //! table has room for is recorded without a stack, and counted.
 
 mod frames;
 mod look;
+mod memos;
 mod recent;
 mod records;
 
@@ -14,7 +15,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use slabscope_os::KERNEL_PAGE;
 use slabscope_os::file::Errno;
-use slabscope_unwind::{CallStack, Place, Unwinder};
+use slabscope_unwind::{CallStack, Depth, Memo, Place, Unwinder};
 use slabscope_wire::live::{frame, word};
 
 use crate::hash::{ODD, SEED, fold};
@@ -26,6 +27,7 @@ use crate::policy::Policy;
 use crate::session::Session;
 use crate::site::{SLOTS, Site};
 use frames::{Frames, Link};
+use memos::Memos;
 use recent::Recent;
 use records::Records;
 
@@ -46,7 +48,8 @@ const _: () = assert!(SLOTS + STACK_SITES <= word::SITE_MAX as usize);
 #[derive(Debug)]
 pub struct Stacks {
     unwinder: &'static Unwinder,
-    depth: usize,
+    depth: Depth,
+    memos: Memos,
     sites: Records,
     frames: Frames,
     recent: Recent,
@@ -89,7 +92,8 @@ impl Stacks {
         frame_index.advise_large_pages();
         Some(Stacks {
             unwinder,
-            depth,
+            depth: Depth::new(depth),
+            memos: Memos::new()?,
             sites: Records::new(sites.0, sites.1),
             frames: Frames::new(frames.0, frames.1, frames.2),
             recent: Recent::new()?,
@@ -100,23 +104,41 @@ impl Stacks {
     }
 
     /// The number of the site that makes this request, a word of [`site`](slabscope_wire::live::site), at `place`; `None`, and
-    /// counted, when it has to do without a stack. Code of a module nobody has looked at yet is waited
-    /// for, if the thread `may_wait`.
+    /// counted, when it has to do without a stack. `memo` is the calling thread's, if it may be used.
+    /// Code of a module nobody has looked at yet is waited for, if the thread `may_wait`.
     #[inline(never)]
     pub(crate) fn intern(
         &self,
         request: u64,
         place: &Place,
+        memo: Option<&Memo>,
         session: &Session,
         may_wait: bool,
     ) -> Option<u32> {
+        let known = memo.and_then(|memo| self.unwinder.hash(place, self.depth, memo));
+        let Some(stack) = known else { return self.walk(request, place, session, may_wait) };
+        let hash = self.hash(stack, request);
+        if let Some(number) = self.recent.find(hash) {
+            return Some(SLOTS as u32 + number);
+        }
+        match self.site_index.find(hash, |_| true) {
+            Some(number) => {
+                self.recent.keep(hash, number);
+                Some(SLOTS as u32 + number)
+            }
+            None => self.walk(request, place, session, may_wait),
+        }
+    }
+
+    /// As [`Stacks::intern`], for a stack that has to be walked.
+    #[inline(never)]
+    fn walk(&self, request: u64, place: &Place, session: &Session, may_wait: bool) -> Option<u32> {
         let mut stack = CallStack::new();
         self.unwinder.walk(place, self.depth, &mut stack);
         if self.unwinder.wants_scan() && may_wait {
             self.walk_again(place, session, &mut stack);
         }
-        let era = u64::from(self.unwinder.era());
-        let hash = fold(fold(stack.hash() ^ SEED, ODD) ^ request, ODD ^ era << 1);
+        let hash = self.hash(stack.hash(), request);
         if let Some(number) = self.recent.find(hash) {
             return Some(SLOTS as u32 + number);
         }
@@ -128,6 +150,13 @@ impl Stacks {
         };
         self.recent.keep(hash, number);
         Some(SLOTS as u32 + number)
+    }
+
+    /// The hash of a request with a stack that has this one.
+    #[inline(always)]
+    fn hash(&self, stack: u64, request: u64) -> u64 {
+        let era = u64::from(self.unwinder.era());
+        fold(fold(stack ^ SEED, ODD) ^ request, ODD ^ era << 1)
     }
 
     /// Walks a stack that ends too early once more, after a look at what was loaded.
@@ -183,7 +212,18 @@ impl Stacks {
 
     /// How many frames a stack has at most.
     pub(crate) fn depth(&self) -> usize {
-        self.depth
+        self.depth.frames()
+    }
+
+    /// What the calling thread, whose number this is, remembers of its last walks.
+    #[inline]
+    pub(crate) fn memo(&self, thread: u32) -> Option<&Memo> {
+        self.memos.of(thread)
+    }
+
+    /// The thread with this number ends.
+    pub(crate) fn leave_thread(&self, thread: u32) {
+        self.memos.leave(thread);
     }
 
     /// Events so far that did without.

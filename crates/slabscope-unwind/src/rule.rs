@@ -152,6 +152,12 @@ impl Rule {
         }
     }
 
+    /// Whether no frame is beyond.
+    #[inline(always)]
+    pub(crate) const fn is_end(self) -> bool {
+        self.0 & ((1 << KIND_BITS) - 1) == END
+    }
+
     /// What it says.
     #[inline]
     pub(crate) const fn step(self) -> Step {

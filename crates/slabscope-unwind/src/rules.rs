@@ -183,6 +183,12 @@ impl Rules {
         self.era.load(Ordering::Relaxed)
     }
 
+    /// How often modules have changed: what was found before a change need not hold after it.
+    #[inline]
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch.load(Ordering::SeqCst)
+    }
+
     /// Forgets what was cached: modules have changed.
     pub(crate) fn forget(&self) {
         self.epoch.fetch_add(1, Ordering::SeqCst);

@@ -7,6 +7,39 @@ use slabscope_wire::alloc_free::frame;
 /// The most frames that can be asked for.
 pub const DEPTH_MAX: usize = 64;
 
+/// What each frame of a stack counts for in its hash, against the one that it called.
+///
+/// The hash is a polynomial in this, so that of an outer part of a stack leads to that of the whole.
+pub(crate) const RATIO: u64 = 0xd6e8_feb8_6659_fd93;
+
+/// How many frames a stack has at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Depth {
+    frames: usize,
+    /// [`RATIO`] to the power of that.
+    factor: u64,
+}
+
+impl Depth {
+    /// So many, but one at least and [`DEPTH_MAX`] at most.
+    pub const fn new(frames: usize) -> Self {
+        let frames = if frames == 0 { 1 } else { frames };
+        let frames = if frames > DEPTH_MAX { DEPTH_MAX } else { frames };
+        Depth { frames, factor: RATIO.wrapping_pow(frames as u32) }
+    }
+
+    /// How many.
+    #[inline(always)]
+    pub const fn frames(self) -> usize {
+        self.frames
+    }
+
+    #[inline(always)]
+    pub(crate) const fn factor(self) -> u64 {
+        self.factor
+    }
+}
+
 const FLAGS_SHIFT: u32 = 56;
 
 /// An address and its flags (`slabscope_wire::alloc_free::frame`): `[flags : 8 | address : 56]`.

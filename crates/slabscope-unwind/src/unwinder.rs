@@ -5,11 +5,12 @@ use core::ptr::NonNull;
 use slabscope_os::file::Errno;
 use slabscope_os::lock::Lock;
 
+use crate::memo::Memo;
 use crate::module::Module;
 use crate::reach::Place;
 use crate::rules::Rules;
 use crate::scan::Scanner;
-use crate::stack::CallStack;
+use crate::stack::{CallStack, Depth};
 use crate::walk;
 
 /// What a process knows of its modules. One, in a `static`: what it learns stays.
@@ -83,8 +84,16 @@ impl Unwinder {
     /// Walks from the caller of the function that stands at `place`, into an empty `stack`: `depth`
     /// frames at most. Takes no lock, allocates nothing, waits for nobody.
     #[inline]
-    pub fn walk(&self, place: &Place, depth: usize, stack: &mut CallStack) {
+    pub fn walk(&self, place: &Place, depth: Depth, stack: &mut CallStack) {
         walk::walk(&self.rules, place, depth, stack);
+    }
+
+    /// The hash that [`walk`](Unwinder::walk) would find, and its stack ends where the thread begins or is
+    /// as deep as was asked for; `None` when that takes a walk. The memo is the calling thread's, which is
+    /// not interrupted here by somebody who comes with the same. As `walk`, it waits for nobody.
+    #[inline]
+    pub fn hash(&self, place: &Place, depth: Depth, memo: &Memo) -> Option<u64> {
+        memo.hash(&self.rules, place, depth)
     }
 
     /// For the only thread of a forked child: nobody is scanning.

@@ -6,7 +6,7 @@ use slabscope_wire::alloc_free::frame;
 use crate::reach::{Place, Reach};
 use crate::rule::{Near, Rule, Saved, Step};
 use crate::rules::{self, Rules, mix};
-use crate::stack::{CallStack, DEPTH_MAX, Frame};
+use crate::stack::{CallStack, Depth, Frame, RATIO};
 
 /// Where the kernel keeps registers in the frame a signal handler returns to, in bytes from the
 /// stack pointer then: `ucontext_t`'s.
@@ -34,8 +34,7 @@ enum Stepped {
 /// Walks from the caller of the function that stands at `place`: `depth` frames at most, into an
 /// empty `stack`.
 #[inline]
-pub(crate) fn walk(rules: &Rules, place: &Place, depth: usize, stack: &mut CallStack) {
-    let depth = depth.clamp(1, DEPTH_MAX);
+pub(crate) fn walk(rules: &Rules, place: &Place, depth: Depth, stack: &mut CallStack) {
     let mut reach = Reach::new(place);
     let Registers { pc, sp, .. } = place.registers;
     if !reach.enter(sp) {
@@ -43,16 +42,17 @@ pub(crate) fn walk(rules: &Rules, place: &Place, depth: usize, stack: &mut CallS
     }
     let own = At { registers: place.registers, exact: true };
     let Stepped::To(mut at) = step(rules.find(pc, mix(pc)), own, &mut reach) else { return };
-    let mut hash = 0_u64;
+    let (mut hash, mut factor) = (0_u64, 1_u64);
     loop {
         let Registers { pc, sp, bp } = at.registers;
         let key = pc.wrapping_sub(usize::from(!at.exact));
         let mixed = mix(key);
-        // Rotated, so that the order counts; each part was multiplied already.
-        hash = hash.rotate_left(27).wrapping_add(mixed).wrapping_add(u64::from(at.exact));
+        let part = mixed.wrapping_add(u64::from(at.exact));
+        hash = hash.wrapping_add(part.wrapping_mul(factor));
+        factor = factor.wrapping_mul(RATIO);
         let cached = rules.cached(mixed);
         let exact = if at.exact { frame::EXACT } else { 0 };
-        let is_last = stack.len() + 1 == depth;
+        let is_last = stack.len() + 1 == depth.frames();
         if cached == rules::word(mixed, Rule::FRAME_POINTER)
             && !is_last
             && let Some((bp, pc)) = reach.pair_from(sp, bp)

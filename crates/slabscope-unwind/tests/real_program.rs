@@ -1,5 +1,6 @@
 //! Real programs, with every so many allocations' stacks compared, frame by frame, with those that the
-//! `backtrace` crate finds at the same point: those of the benchmarks, and one more.
+//! `backtrace` crate finds at the same point: those of the benchmarks, and one more. And every allocation's,
+//! by its hash, with what is told of it from walks before.
 
 /// The benchmarks' own.
 #[path = "../../../benches/src/workloads/programs.rs"]
@@ -13,7 +14,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use support::probe;
+use support::{probe, recall};
 
 /// One allocation in so many is looked at: the other unwinder is slow.
 static EVERY: AtomicU64 = AtomicU64::new(1);
@@ -26,6 +27,7 @@ thread_local! {
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static COMPARED: AtomicU64 = AtomicU64::new(0);
 static DIFFERENT: AtomicU64 = AtomicU64::new(0);
+static RECALLED: AtomicU64 = AtomicU64::new(0);
 static FRAMES: AtomicU64 = AtomicU64::new(0);
 
 struct Comparing;
@@ -34,9 +36,12 @@ struct Comparing;
 unsafe impl GlobalAlloc for Comparing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let every = EVERY.load(Ordering::Relaxed);
-        if WATCHED.get() && ALLOCATIONS.fetch_add(1, Ordering::Relaxed).is_multiple_of(every) {
+        if WATCHED.get() {
             WATCHED.set(false);
-            compare();
+            RECALLED.fetch_add(recall(16).into(), Ordering::Relaxed);
+            if ALLOCATIONS.fetch_add(1, Ordering::Relaxed).is_multiple_of(every) {
+                compare();
+            }
             WATCHED.set(true);
         }
         // SAFETY: passed on to the caller.
@@ -147,6 +152,9 @@ fn stacks_of_real_programs_are_those_that_another_unwinder_finds() {
     });
     let compared = COMPARED.load(Ordering::Relaxed);
     println!("all: {compared} stacks, {} differ", DIFFERENT.load(Ordering::Relaxed));
+    let (recalled, all) = (RECALLED.load(Ordering::Relaxed), ALLOCATIONS.load(Ordering::Relaxed));
+    println!("told from walks before: {recalled} of {all}");
+    assert!(recalled * 10 > all * 9, "{recalled} of {all}");
     let frames = FRAMES.load(Ordering::Relaxed) / compared;
     assert!(frames > 8, "{frames} frames on average");
 }

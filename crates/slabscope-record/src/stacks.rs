@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use slabscope_os::KERNEL_PAGE;
 use slabscope_os::file::Errno;
-use slabscope_unwind::{CallStack, Depth, Memo, Place, Unwinder};
+use slabscope_unwind::{CallStack, DEPTH_MAX, Depth, Frame, Memo, Place, Unwinder};
 use slabscope_wire::live::{frame, word};
 
 use crate::hash::{ODD, SEED, fold};
@@ -174,29 +174,51 @@ impl Stacks {
     #[cold]
     #[inline(never)]
     fn enter(&self, stack: &CallStack, request: u64, hash: u64, live: &Live) -> Option<u32> {
-        let mut innermost = 0;
-        for frame in stack.frames().iter().rev() {
-            innermost = self.frame(Link { frame: *frame, parent: innermost }, live)?;
-        }
-        if innermost == 0 {
-            return None;
-        }
+        let innermost = self.innermost(stack.frames(), live)?;
         let back = |len| live.back(Part::StackSites, len);
         let number = self.sites.push(request, innermost, back)?;
         Some(self.site_index.insert(hash, number, |_| true))
     }
 
-    /// The number of a frame.
-    fn frame(&self, link: Link, live: &Live) -> Option<u32> {
+    /// The number of the innermost of these frames. Most of a new stack is known: it is looked for from the
+    /// inside, and only what is inside of that is entered.
+    fn innermost(&self, frames: &[Frame], live: &Live) -> Option<u32> {
+        let mut hashes = [0; DEPTH_MAX];
         let era = u64::from(self.unwinder.era());
-        let word = self.frames.pack(link)?;
-        let hash = fold(word ^ SEED, ODD ^ era << 40);
-        let is = |number| self.frames.word(number) == word;
-        if let Some(number) = self.frame_index.find(hash, is) {
-            return Some(number);
+        let mut hash = era << 40;
+        for (place, frame) in hashes.iter_mut().zip(frames.iter().rev()) {
+            hash = fold(hash ^ frame.word() ^ SEED, ODD);
+            *place = hash;
         }
+        let hashes = hashes.get(..frames.len())?;
+        let mut known = (0, 0);
+        for (depth, hash) in (1..frames.len() + 1).zip(hashes).rev() {
+            let outer = frames.get(frames.len() - depth..)?;
+            if let Some(number) = self.frame_index.find(*hash, |number| self.is(number, outer)) {
+                known = (depth, number);
+                break;
+            }
+        }
+        let (depth, mut number) = known;
+        for (frame, hash) in frames.iter().rev().zip(hashes).skip(depth) {
+            number = self.add(Link { frame: *frame, parent: number }, *hash, live)?;
+        }
+        (number != 0).then_some(number)
+    }
+
+    /// Whether the frame with this number and those that called it are these.
+    fn is(&self, number: u32, frames: &[Frame]) -> bool {
+        let called = |number: u32, frame: &Frame| {
+            self.frames.get(number).filter(|link| link.frame == *frame).map(|link| link.parent)
+        };
+        frames.iter().try_fold(number, called) == Some(0)
+    }
+
+    /// Adds a frame, which is found under `hash` from now on.
+    fn add(&self, link: Link, hash: u64, live: &Live) -> Option<u32> {
+        let word = self.frames.pack(link)?;
         let number = self.frames.push(word, |len| live.back(Part::Frames, len))?;
-        Some(self.frame_index.insert(hash, number, is))
+        Some(self.frame_index.insert(hash, number, |number| self.frames.word(number) == word))
     }
 
     /// What a site's number stands for, and its innermost frame; `None` for numbers never given out.

@@ -69,6 +69,13 @@ pub const fn slot_size(size: usize, align: usize) -> usize {
     }
 }
 
+/// As [`slot_size`], of a size that is not [too long](crate::Heap::has_own_span) at alignments up to
+/// [`ALIGN_PLAIN`](crate::ALIGN_PLAIN); else 0.
+#[inline(always)]
+pub fn slot_size_plain(size: usize) -> usize {
+    class_plain(size).map_or(0, SizeClass::slot_size)
+}
+
 /// For each class a number that multiplication divides by: the least above 2^32 over the slot size.
 const RECIPROCALS: [u32; COUNT] = {
     let mut reciprocals = [0; COUNT];
@@ -145,6 +152,7 @@ mod tests {
         }
         for size in 0..SIZE_MAX + 100 {
             assert_eq!(class_plain(size), class_of(size, 8));
+            assert!(class_plain(size).is_none() || slot_size_plain(size) == slot_size(size, 8));
         }
         assert_eq!(class_plain(usize::MAX), None);
         assert_eq!(class_of(8, 16_384), None);

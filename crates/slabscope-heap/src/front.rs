@@ -88,6 +88,19 @@ impl Front {
         }
     }
 
+    /// Undoes a [`Front::alloc`] of so many bytes that was the last operation.
+    ///
+    /// # Safety
+    /// `object` is what that gave out, and the caller gives it up; nothing of the slot was written to.
+    #[inline(always)]
+    pub unsafe fn undo_alloc(&self, object: *mut u8, size: usize) {
+        if let Some(class) = class_plain(size) {
+            let (head, taken) = (of(&self.heads, class), of(&self.taken, class));
+            head.set(object);
+            taken.set(taken.get().wrapping_sub(1));
+        }
+    }
+
     /// As [`Front::alloc`], at any alignment.
     #[inline]
     pub fn alloc_aligned(&self, size: usize, align: usize) -> *mut u8 {
@@ -185,5 +198,27 @@ mod tests {
             // SAFETY: it is closed.
             assert!(!unsafe { CLOSED.front().dealloc((&raw mut word).cast(), size) });
         }
+    }
+
+    #[test]
+    fn an_alloc_that_is_undone_was_none() {
+        let front = Front::new();
+        let class = class_plain(64).unwrap();
+        let mut slots = [[0_u64; 8]; 2];
+        // SAFETY: nothing is in the list yet.
+        unsafe { front.set(class, null_mut(), 2) };
+        for slot in &mut slots {
+            // SAFETY: the slot is ours, and is in one list only.
+            assert!(unsafe { front.dealloc(slot.as_mut_ptr().cast(), 64) });
+        }
+        let state = || (front.head(class), front.room(class));
+        let before = state();
+        let object = front.alloc(64);
+        assert_ne!(state(), before);
+        // SAFETY: it was just given out.
+        unsafe { front.undo_alloc(object, 64) };
+        assert_eq!(state(), before);
+        assert_eq!(front.alloc(64), object);
+        assert_eq!(front.alloc(64), slots[0].as_mut_ptr().cast());
     }
 }

@@ -65,6 +65,7 @@ impl Heap {
     }
 
     /// The lowest address, from which pages are counted; 0 as long as there is none.
+    #[inline]
     pub fn base(&self) -> usize {
         self.arena().map_or(0, Arena::base)
     }

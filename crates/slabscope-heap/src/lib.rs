@@ -74,7 +74,7 @@ mod thread_cache;
 mod usage;
 
 pub use check::{Broken, Census};
-pub use class::slot_size;
+pub use class::{slot_size, slot_size_plain};
 pub use front::{CLOSED, Closed, Front};
 pub use heap::{Heap, Stats};
 pub use observer::{Observer, SpanInfo, SpanKind};

@@ -71,6 +71,12 @@ impl Declared {
         self.len.store(len, Ordering::Relaxed);
     }
 
+    /// Whether the thread is outside every scope.
+    #[inline(always)]
+    pub(crate) fn is_none(&self) -> bool {
+        self.len.load(Ordering::Relaxed) == 0
+    }
+
     /// The number that the name has in this session; 0 outside every scope, and where there is no room
     /// for it.
     #[inline]

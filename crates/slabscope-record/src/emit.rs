@@ -9,6 +9,7 @@ use core::time::Duration;
 
 use slabscope_os::{clock, cpu, futex};
 
+use crate::at_once::AtOnce;
 use crate::counts::EventKind;
 use crate::declared::Declared;
 use crate::policy::Overflow;
@@ -202,16 +203,11 @@ impl<'a> Emitter<'a> {
     /// An event of an object: with the thread's reading, if its page's clock allows it.
     #[inline]
     fn object(&mut self, kind: EventKind, id: u64, site: u32) {
-        let first = word::event(kind, id, site);
-        let (page, own) = (self.session.pages().of_object(id), self.clock.reading());
-        let seen = page.get();
-        if !self.reentrant && seen.allows(own) && self.session.rings().extend(self.clock, first) {
-            if seen != own {
-                page.raise(own);
-            }
+        let at_once = AtOnce::new(self.session, self.thread, self.clock);
+        if !self.reentrant && at_once.object(kind, id, site) {
             return;
         }
-        self.object_slow(kind, first, page);
+        self.object_slow(kind, word::event(kind, id, site), self.session.pages().of_object(id));
     }
 
     #[inline(never)]

@@ -9,6 +9,7 @@
 //! on no heap: all its memory is mapped for it when a [`session`] begins.
 #![no_std]
 
+mod at_once;
 mod claim;
 mod clock;
 pub mod counts;
@@ -38,6 +39,7 @@ mod thread_clock;
 pub mod thread_table;
 mod type_names;
 
+pub use at_once::AtOnce;
 pub use counts::{EventKind, KINDS};
 pub use declared::{Declared, Outer};
 pub use emit::Emitter;

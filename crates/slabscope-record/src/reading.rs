@@ -133,6 +133,22 @@ impl PageClock<'_> {
         }
     }
 
+    /// As [`PageClock::raise`], where it was `seen` just now.
+    #[inline(always)]
+    pub(crate) fn raise_from(self, seen: Reading, to: Reading) {
+        // The clock allows `to` if nobody has raised it since, and then this is the maximum.
+        let raised = self.0.compare_exchange(seen.0, to.0, Ordering::Relaxed, Ordering::Relaxed);
+        if raised.is_err() {
+            self.raise_again(to);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn raise_again(self, to: Reading) {
+        self.raise(to);
+    }
+
     /// Another thread has raised it about as high at the same time. Neither may go on with its own reading,
     /// which would be earlier than what the other hands it, or the same.
     #[cold]

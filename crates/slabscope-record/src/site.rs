@@ -53,6 +53,15 @@ impl SiteTable {
             ^ (size >> 20).wrapping_mul(0x9e37)
             ^ align.wrapping_sub(1)
             ^ usize::from(declared).wrapping_mul(0x9e35);
+        let slot = home & (SLOTS - 1);
+        match self.keys.get(slot) {
+            Some(entry) if entry.load(Ordering::Relaxed) == key => slot as u32 + 1,
+            _ => self.intern_slow(home, key),
+        }
+    }
+
+    #[inline(never)]
+    fn intern_slow(&self, home: usize, key: u64) -> u32 {
         for probe in 0..PROBES {
             let slot = (home + probe) & (SLOTS - 1);
             let Some(entry) = self.keys.get(slot) else { break };

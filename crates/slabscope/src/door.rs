@@ -6,7 +6,7 @@ use slabscope_os::lock::Lock;
 
 use crate::exit;
 use crate::safepoint::{self, FORK, STOP, TRACING};
-use crate::session::{self, Emitter};
+use crate::session::{self, AtOnce, Emitter};
 use crate::tls::{self, BUSY, CHANGING, GONE, IDLE, NEW, Thread};
 
 /// How an operation may go ahead.
@@ -61,6 +61,12 @@ pub(crate) fn traced_at_once<R>(
     thread.leave();
     wait_if(pressed);
     Some(result)
+}
+
+/// What records an event of the thread at once, where nothing stands in the way as for [`traced_at_once`].
+#[inline(always)]
+pub(crate) fn at_once(thread: &Thread, mode: u8) -> Option<AtOnce<'_>> {
+    if mode == TRACING { session::at_once(thread) } else { None }
 }
 
 /// Runs `operation` once, as soon as it may go ahead. `before` is the state the thread was in, and it is so

@@ -204,8 +204,21 @@ unsafe fn dealloc_aligned(object: *mut u8, layout: Layout) {
 #[inline(never)]
 fn alloc_long(layout: Layout, zeroed: bool) -> *mut u8 {
     tls::with(|thread| {
-        let caller = Caller::of_this(thread);
         let mode = thread.look();
+        if !zeroed
+            && layout.align() <= ALIGN_PLAIN
+            && let Some(at_once) = door::at_once(thread, mode)
+            && at_once.is_plain(&thread.declared)
+        {
+            // SAFETY: the thread is BUSY and its own (invariant 2), and the world goes on.
+            let cache = unsafe { thread.cache() };
+            let object = traced::alloc_at_once(cache.front(), at_once, layout);
+            if !object.is_null() {
+                thread.leave();
+                return object;
+            }
+        }
+        let caller = Caller::of_this(thread);
         if mode == 0 {
             // SAFETY: the thread is BUSY and its own (invariant 2), and the world goes on.
             let cache = unsafe { thread.cache() };
@@ -260,6 +273,20 @@ fn alloc_through_door(thread: &Thread, before: u8, layout: Layout, zeroed: bool)
 unsafe fn dealloc_long(object: *mut u8, layout: Layout) {
     tls::with(|thread| {
         let mode = thread.look();
+        if layout.align() <= ALIGN_PLAIN
+            && !Heap::has_own_span(layout.size())
+            && let Some(at_once) = door::at_once(thread, mode)
+            && traced::free_event_at_once(at_once, object, layout.size())
+        {
+            // SAFETY: the thread is BUSY and its own (invariant 2), and the world goes on.
+            let cache = unsafe { thread.cache() };
+            // SAFETY: passed on to the caller.
+            if unsafe { cache.front().dealloc(object, layout.size()) } {
+                return thread.leave();
+            }
+            // SAFETY: passed on to the caller; its event was just recorded.
+            return unsafe { dealloc_told(thread, object, layout) };
+        }
         if mode == 0 {
             // SAFETY: the thread is BUSY and its own (invariant 2), and the world goes on.
             let cache = unsafe { thread.cache() };
@@ -276,6 +303,25 @@ unsafe fn dealloc_long(object: *mut u8, layout: Layout) {
             unsafe { dealloc_through_door(thread, tls::IDLE, object, layout) }
         }
     });
+}
+
+/// The rest of a [`dealloc_long`] whose event is recorded.
+///
+/// # Safety
+/// As `GlobalAlloc::dealloc`; the thread has entered an operation, and the trace that is made knows it.
+#[cold]
+#[inline(never)]
+unsafe fn dealloc_told(thread: &Thread, object: *mut u8, layout: Layout) {
+    let told = |cache: &mut _, emitter: &mut Emitter<'_>| {
+        // SAFETY: the object is the caller's; the cache is ours, by `traced_at_once`.
+        unsafe { traced::dealloc_told(cache, emitter, object, layout) }
+    };
+    if door::traced_at_once(thread, safepoint::TRACING, told).is_none() {
+        // A trace outlasts the operations under way, but for that of a thread whose signal handler forks: in
+        // the child there is none, or another, for which the object is one that it began with.
+        // SAFETY: as above.
+        unsafe { dealloc_through_door(thread, tls::IDLE, object, layout) }
+    }
 }
 
 /// As [`alloc_rare`].

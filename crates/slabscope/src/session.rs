@@ -17,7 +17,7 @@ use crate::tls::{Thread, TraceNumber};
 pub(crate) use crate::trace::{at_first_use, is_to_follow};
 use crate::{HEAP, caller, exit, fork, own_page, safepoint, snapshot};
 
-pub(crate) use slabscope_record::{Declared, Emitter, Outer, Running, ThreadClock};
+pub(crate) use slabscope_record::{AtOnce, Declared, Emitter, Outer, Running, ThreadClock};
 
 /// How threads and drainer wait for each other; one for all traces of the process.
 pub(crate) static SIGNAL: Signal = Signal::new();
@@ -234,11 +234,25 @@ pub(crate) fn enter<'a>(session: &'a Session, thread: &'a Thread, epoch: u32) ->
 /// The emitter for an operation of a thread that the trace knows already; `None` for another.
 #[inline]
 pub(crate) fn emitter_at_once(thread: &Thread) -> Option<Emitter<'_>> {
+    let (session, number) = known(thread)?;
+    Some(Emitter::new(session, number, &thread.clock, &thread.declared))
+}
+
+/// As [`emitter_at_once`], for an event that may be recorded without one.
+#[inline(always)]
+pub(crate) fn at_once(thread: &Thread) -> Option<AtOnce<'_>> {
+    let (session, number) = known(thread)?;
+    Some(AtOnce::new(session, number, &thread.clock))
+}
+
+/// The trace, and the thread's number in it; `None` for a thread that it does not know.
+#[inline(always)]
+fn known(thread: &Thread) -> Option<(&'static Session, u32)> {
     let trace = thread.trace.get();
     if trace.epoch != EPOCH.load(Ordering::Relaxed) {
         return None;
     }
-    Some(Emitter::new(current()?, trace.number, &thread.clock, &thread.declared))
+    Some((current()?, trace.number))
 }
 
 /// Emits that the thread's stack is about to go, and notes its end.

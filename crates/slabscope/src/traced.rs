@@ -4,13 +4,16 @@
 //! meanwhile it reports itself, through [`Spans`].
 
 use core::alloc::Layout;
+use core::ptr::null_mut;
 
-use slabscope_heap::{Observer, SpanInfo, SpanKind, ThreadCache, slot_size};
+use slabscope_heap::{
+    Front, Observer, SpanInfo, SpanKind, ThreadCache, slot_size, slot_size_plain,
+};
 use slabscope_wire::alloc_free::{KINDCLASS_NOT_OBJECTS, OBJECT_ALIGN, kindclass_noscan};
 use slabscope_wire::size_class::SizeClass;
 
 use crate::HEAP;
-use crate::session::{Caller, Emitter};
+use crate::session::{AtOnce, Caller, Emitter};
 
 /// Turns what the heap reports of its spans into events.
 pub(crate) struct Spans<'a, 'e>(pub(crate) &'a mut Emitter<'e>);
@@ -70,6 +73,29 @@ pub(crate) fn alloc(
     object
 }
 
+/// As [`alloc`], of an object that `front` has at hand and whose event is recorded at once; null, and
+/// nothing was done, for any other.
+#[inline(always)]
+pub(crate) fn alloc_at_once(front: &Front, at_once: AtOnce<'_>, layout: Layout) -> *mut u8 {
+    let size = layout.size();
+    let object = front.alloc(size);
+    if !object.is_null() {
+        let (id, slot) = (object_id(object.addr()), slot_size_plain(size));
+        if !at_once.object_alloc(id, size, layout.align(), slot) {
+            // SAFETY: just taken, so there is room for it.
+            unsafe { front.undo_alloc(object, size) };
+            return null_mut();
+        }
+    }
+    object
+}
+
+/// As [`dealloc`] by its event alone, if that is recorded at once.
+#[inline(always)]
+pub(crate) fn free_event_at_once(at_once: AtOnce<'_>, object: *mut u8, size: usize) -> bool {
+    at_once.object_free(object_id(object.addr()), slot_size_plain(size))
+}
+
 /// Frees.
 ///
 /// # Safety
@@ -80,8 +106,22 @@ pub(crate) unsafe fn dealloc(
     object: *mut u8,
     layout: Layout,
 ) {
+    emitter.object_free(object_id(object.addr()), slot_size(layout.size(), layout.align()));
+    // SAFETY: passed on to the caller.
+    unsafe { dealloc_told(cache, emitter, object, layout) };
+}
+
+/// Frees what has its event already.
+///
+/// # Safety
+/// As [`dealloc`].
+pub(crate) unsafe fn dealloc_told(
+    cache: &mut ThreadCache,
+    emitter: &mut Emitter<'_>,
+    object: *mut u8,
+    layout: Layout,
+) {
     let (size, align) = (layout.size(), layout.align());
-    emitter.object_free(object_id(object.addr()), slot_size(size, align));
     // SAFETY: passed on to the caller.
     unsafe { HEAP.dealloc(cache, object, size, align, &mut Spans(emitter)) };
 }

@@ -42,6 +42,24 @@ pub(crate) struct Place;
 
 static RUNNING: Lock<Option<Running>> = Lock::new(None);
 
+/// There is none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtOnce<'a>(Infallible, PhantomData<&'a ()>);
+
+impl AtOnce<'_> {
+    pub(crate) fn is_plain(self, _: &Declared) -> bool {
+        match self.0 {}
+    }
+
+    pub(crate) fn object_alloc(self, _: u64, _: usize, _: usize, _: usize) -> bool {
+        match self.0 {}
+    }
+
+    pub(crate) fn object_free(self, _: u64, _: usize) -> bool {
+        match self.0 {}
+    }
+}
+
 impl<'a> Emitter<'a> {
     pub(crate) fn reentrant(
         session: &Session,
@@ -134,6 +152,10 @@ pub(crate) fn emitter<'a>(session: &'a Session, _: &Thread, _: &'a Thread) -> Em
 }
 
 pub(crate) fn emitter_at_once(_: &Thread) -> Option<Emitter<'_>> {
+    None
+}
+
+pub(crate) fn at_once(_: &Thread) -> Option<AtOnce<'_>> {
     None
 }
 

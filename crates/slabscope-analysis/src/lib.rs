@@ -44,7 +44,7 @@ mod window;
 
 pub use analyze::analyze;
 pub use error::AnalyzeError;
-pub use events::{Beginning, each_event};
+pub use events::{Beginning, EventsRead, Stretch, each_event, stretch};
 pub use fault::{Example, FaultKind, FaultRow};
 pub use frame::Frame;
 pub use index::{Identity, Index, IndexError, IndexOptions, SUFFIX, profile_and_index};
@@ -55,9 +55,9 @@ pub use profile::{
     STRETCHES, SiteLabel, Temporary, ThreadLabel, Totals, profile, profile_without_names,
 };
 pub use report::{
-    Amount, ClassRow, Completeness, CountRow, End, EventCount, Events, Extent, Objects, Origin,
-    Peak, ReadError, Report, Requested, SideProblem, SpanKindRow, Spans, StackAmount, Stacks,
-    State, ThreadRow, Tracing,
+    Account, Amount, ClassRow, Completeness, CountRow, End, EventCount, Events, Extent, Objects,
+    Origin, Peak, ReadError, Report, Requested, SideProblem, SpanKindRow, Spans, StackAmount,
+    Stacks, State, ThreadRow, Tracing,
 };
 pub use site_type::{SiteType, TypeCertainty};
 pub use symbolize::{SymbolizeError, Symbolized, symbolize};

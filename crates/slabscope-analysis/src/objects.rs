@@ -6,12 +6,13 @@ use serde::Serialize;
 use slabscope_trace::{Open, Time};
 
 use crate::error::AnalyzeError;
+use crate::fault::FaultKind;
 use crate::heap::{In, Listener, Out, Place};
 use crate::moment::Clock;
 use crate::names::Names;
 use crate::profile::{SiteLabel, Tag};
-use crate::replay::{Lens, Now, Replay, Unwatched, is_of_object};
-use crate::report::ReadError;
+use crate::replay::{Lens, Now, Replay, Replayed, Unwatched, is_of_object};
+use crate::report::Account;
 use crate::sites::{SiteId, Sites};
 use crate::window::Window;
 
@@ -61,8 +62,8 @@ pub struct ObjectRow {
 pub(crate) type Each<'a> = dyn FnMut(ObjectEvent) -> ControlFlow<()> + 'a;
 
 /// Tells `each` of everything that happens to objects in a part of a trace, in
-/// order, until it breaks off; names are looked for as `symbols` say. Returns where reading ended, if
-/// that was before the end of the file.
+/// order, until it breaks off; names are looked for as `symbols` say. Returns whether the trace is all
+/// there.
 ///
 /// # Errors
 /// When the trace has no such part.
@@ -71,7 +72,7 @@ pub fn each_object(
     window: Window,
     symbols: slabscope_symbols::Options,
     each: &mut Each<'_>,
-) -> Result<Option<ReadError>, AnalyzeError> {
+) -> Result<Account, AnalyzeError> {
     let teller = Teller::new(window, symbols, Vec::new(), each);
     tell(Replay::new(window, teller), trace)
 }
@@ -80,10 +81,12 @@ pub fn each_object(
 pub(crate) fn tell(
     mut replay: Replay<Teller<'_>>,
     trace: Open<'_>,
-) -> Result<Option<ReadError>, AnalyzeError> {
+) -> Result<Account, AnalyzeError> {
     let (format, error) = replay.read(trace, &mut Unwatched, &mut |_| {})?;
     replay.lens.tell_rows(&replay.sites);
-    Ok(replay.finish(format, error)?.error)
+    let Replayed { lens, completeness, side, error, .. } = replay.finish(format, error)?;
+    let account = Account::new(&completeness, error.as_ref());
+    Ok(account.checked(lens.contradictions, side.problem_count))
 }
 
 /// Tells of objects.
@@ -99,6 +102,7 @@ pub(crate) struct Teller<'a> {
     rows: Vec<ObjectRow>,
     /// By number, the sites that were told.
     is_told: Vec<bool>,
+    contradictions: u64,
     has_enough: bool,
 }
 
@@ -119,6 +123,7 @@ impl<'a> Teller<'a> {
             known,
             rows: Vec::new(),
             is_told: Vec::new(),
+            contradictions: 0,
             has_enough: false,
         }
     }
@@ -224,5 +229,10 @@ impl Listener for Teller<'_> {
         };
         let lifetime = tag.born().map(|born| self.now.time.since(born));
         self.object(event, place, tag, lifetime);
+    }
+
+    #[cold]
+    fn fault(&mut self, _: FaultKind, _: u64) {
+        self.contradictions += u64::from(self.is_in);
     }
 }

@@ -26,8 +26,8 @@ use crate::window::{Limits, Window};
 pub(crate) use failure::read_error;
 pub(crate) use kinds::KINDS;
 use kinds::{ALLOC, FREE};
-pub(crate) use kinds::{event_name, is_alloc_or_free, is_of_object};
-pub(crate) use replayed::Replayed;
+pub(crate) use kinds::{event_name, is_alloc_or_free, is_of_object, kind};
+pub(crate) use replayed::{Replayed, judge};
 
 /// The event being replayed.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,10 @@
 //!
 //! Field names are those of the machine-readable output; a change to them is a new version of it.
 
+mod account;
 mod completeness;
 
+pub use account::Account;
 pub use completeness::{Completeness, CountRow, End, State};
 
 use std::collections::BTreeMap;

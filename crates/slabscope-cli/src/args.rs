@@ -154,8 +154,9 @@ pub(crate) struct DumpArgs {
     pub(crate) file: PathBuf,
     /// Print the file's records, as 'go tool trace -d=wire' does
     ///
-    /// They are in the order of the file, of which there is no part by time.
-    #[arg(long, conflicts_with_all = ["from", "to", "json"], verbatim_doc_comment)]
+    /// They are in the order of the file. With --from or --to, those of all
+    /// generations in which the part lies.
+    #[arg(long, conflicts_with = "json", verbatim_doc_comment)]
     pub(crate) wire: bool,
     /// Print JSON for machines, an event a line after one with a version
     #[arg(long)]

@@ -1,18 +1,18 @@
 //! `slabscope dump`: the events or records of a trace as Go prints them, or as JSON.
 
 mod row;
+mod wire;
 
-use std::io::{self, BufWriter, IsTerminal, Write, stdout};
-use std::ops::ControlFlow;
+use std::io::{BufWriter, IsTerminal, Write, stdout};
 
-use slabscope_analysis::each_event;
-use slabscope_trace::{Error, Event, dump};
+use slabscope_analysis::{Account, EventsRead};
+use slabscope_trace::{Error, dump};
 
 use crate::args::DumpArgs;
 use crate::exit_code::Outcome;
 use crate::failure::{self, Failure};
 use crate::text::Escaping;
-use crate::{index, json, open, window};
+use crate::{doubts, events, json};
 
 use row::Row;
 
@@ -26,44 +26,41 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Outcome, Failure> {
         let mut out = BufWriter::with_capacity(1 << 16, stdout);
         write_all(args, &mut out)?
     };
-    let Some(error) = read else { return Ok(Outcome::Fine) };
+    if let Some(account) = &read.account {
+        doubts::say(&args.file, account);
+    }
+    let Some(error) = read.error else { return Ok(Outcome::Fine) };
     let message = format!("{error}. Everything before that was printed.");
     failure::say(&failure::about(&args.file, message));
     Ok(Outcome::Finding)
 }
 
-/// Returns what ended the reading before the file's end.
-fn write_all(args: &DumpArgs, out: &mut impl Write) -> Result<Option<Error>, Failure> {
+/// What printing came to.
+struct Printed {
+    /// What ended the reading before the file's end.
+    error: Option<Error>,
+    /// Whether the trace is all there; records do not tell.
+    account: Option<Account>,
+}
+
+fn write_all(args: &DumpArgs, out: &mut impl Write) -> Result<Printed, Failure> {
     let read = if args.wire {
-        dump::wire(&open::whole(&args.file)?, out)?.err()
-    } else if args.json {
-        json::head(&args.file, out)?;
-        events(args, |event| json::line(&Row(event), out))?
+        Printed { error: wire::write(args, out)?, account: None }
     } else {
-        events(args, |event| dump::parsed(event, out))?
+        let EventsRead { error, account } = events(args, out)?;
+        Printed { error, account: Some(account) }
     };
     out.flush()?;
     Ok(read)
 }
 
-/// Hands out the events of the part that was asked for; with an index, nothing long before it is read.
-fn events(
-    args: &DumpArgs,
-    mut write: impl FnMut(&Event) -> io::Result<()>,
-) -> Result<Option<Error>, Failure> {
-    let part = args.window.window().map_err(Failure::Input)?;
-    let failed = |error| Failure::input(&args.file, window::refusal(&error));
-    let is_indexed = part.from.is_some() && args.window.may_index();
-    let known = if is_indexed { index::beginning(&args.file, part) } else { None };
-    let (beginning, trace) = match known.transpose().map_err(failed)? {
-        Some((beginning, trace)) => (Some(beginning), trace),
-        None => (None, open::trace(&args.file)?.open),
-    };
-    let mut written = Ok(());
-    let read = each_event(trace, part, beginning, |event| {
-        written = write(event);
-        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    written?;
-    read.map_err(failed)
+fn events(args: &DumpArgs, out: &mut impl Write) -> Result<EventsRead, Failure> {
+    let (file, window) = (&args.file, args.window);
+    if !args.json {
+        return events::each(file, window, |event| dump::parsed(event, out));
+    }
+    json::head(file, out)?;
+    let read = events::each(file, window, |event| json::line(&Row(event), out))?;
+    json::line(&json::Completeness { completeness: &read.account }, out)?;
+    Ok(read)
 }

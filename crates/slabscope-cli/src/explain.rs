@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
 use serde::{Serialize, Serializer};
-use slabscope_analysis::{Diff, Profile, ProfileOptions};
+use slabscope_analysis::{Account, Diff, Profile, ProfileOptions};
 
 use crate::args::{DiffArgs, Explain, OutputArgs, SitesArgs, SpansArgs, TemporaryArgs, TraceArgs};
 use crate::exit_code::Outcome;
@@ -53,7 +53,7 @@ pub(crate) fn make(
 
 /// Says what the user should know of the trace beside the answer.
 pub(crate) fn say_trouble(path: &Path, profile: &Profile) -> Outcome {
-    doubts::say(path, profile);
+    doubts::say(path, &profile.account());
     symbols::say_missing(&profile.finish_names());
     let trouble = cut_off::Trouble {
         error: profile.error.as_ref(),
@@ -113,7 +113,8 @@ fn answer<V: Serialize>(
     let view = view(&profile);
     let mut out = BufWriter::new(stdout().lock());
     if args.output.json {
-        json::write(&args.file, &Named { name, view: &view }, &mut out)?;
+        let view = Named { name, view: &view };
+        json::write(&args.file, &profile.account(), &view, &mut out)?;
     } else {
         write(&view, &page(&args.file, &profile, args.output), &mut out)?;
     }
@@ -128,7 +129,10 @@ fn diff(args: &DiffArgs) -> Result<Outcome, Failure> {
     let diff = Diff::new(&before, &after);
     let mut out = BufWriter::new(stdout().lock());
     if args.output.json {
-        json::write(&args.after, &Named { name: "diff", view: &diff }, &mut out)?;
+        let (file, account) = (args.before.to_string_lossy(), before.account());
+        let before = Before { file: &file, completeness: &account };
+        let both = Both { before, diff: &diff };
+        json::write(&args.after, &after.account(), &both, &mut out)?;
     } else {
         text::diff(&diff, &args.before, &page(&args.after, &after, args.output), &mut out)?;
     }
@@ -143,6 +147,19 @@ fn page<'a>(path: &'a Path, profile: &'a Profile, output: OutputArgs) -> Page<'a
 
 fn rows(output: OutputArgs) -> Rows {
     if output.all { Rows::All } else { Rows::Largest }
+}
+
+/// A comparison, and what is known of the trace that the other one is compared with.
+#[derive(Serialize)]
+struct Both<'a> {
+    before: Before<'a>,
+    diff: &'a Diff,
+}
+
+#[derive(Serialize)]
+struct Before<'a> {
+    file: &'a str,
+    completeness: &'a Account,
 }
 
 /// A result under the name of its command.

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
-use slabscope_analysis::{Profile, ProfileOptions};
+use slabscope_analysis::{Account, Profile, ProfileOptions};
 
 use crate::args::{ExportArgs, Weight};
 use crate::exit_code::Outcome;
@@ -33,7 +33,7 @@ trait Export: Sync {
     }
 
     /// Writes the trace in this form.
-    fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Outcome, Failure>;
+    fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Made, Failure>;
 }
 
 const FORMS: [&dyn Export; 4] =
@@ -44,6 +44,9 @@ pub(crate) fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(FORMS.map(|form| form.name()))
 }
 
+/// How writing ended, and whether the trace is all there.
+type Made = (Outcome, Account);
+
 /// What is to be written.
 struct Source<'a> {
     path: &'a Path,
@@ -53,11 +56,12 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The profile of the trace, and how making it ended.
-    fn profile(&self) -> Result<(Profile, Outcome), Failure> {
+    /// The profile of the trace, and what making it came to.
+    fn profile(&self) -> Result<(Profile, Made), Failure> {
         let profile = explain::make(self.path, &self.options, self.window)?;
         let outcome = explain::say_trouble(self.path, &profile);
-        Ok((profile, outcome))
+        let account = profile.account();
+        Ok((profile, (outcome, account)))
     }
 }
 
@@ -69,15 +73,15 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome, Failure> {
     }
     let options = explain::options(args.window, &args.symbols)?;
     let source = Source { path: &args.file, options, window: args.window, weight: args.weight };
-    let mut outcome = Outcome::Fine;
+    let (mut outcome, mut account) = (Outcome::Fine, Account::NOT_READ);
     output::write(args.out.as_deref(), |out| {
-        outcome = form.write(&source, out)?;
+        (outcome, account) = form.write(&source, out)?;
         Ok(())
     })?;
     if let (true, Some(path)) = (args.json, &args.out) {
         let bytes = path.metadata().map_or(0, |metadata| metadata.len());
         let answer = Written { format: form.name(), out: path.to_string_lossy(), bytes };
-        json::write(&args.file, &Answer { export: answer }, &mut stdout().lock())?;
+        json::write(&args.file, &account, &Answer { export: answer }, &mut stdout().lock())?;
     }
     Ok(outcome)
 }

@@ -2,6 +2,7 @@
 
 mod tree;
 
+use std::io::Write;
 use std::path::Path;
 
 use inferno::flamegraph::{self, Options};
@@ -26,7 +27,9 @@ pub(crate) fn run(args: &FlamegraphArgs) -> Result<Outcome, Failure> {
     let profile = explain::make(&args.file, &options, args.window)?;
     if args.json {
         let answer = Answer { flamegraph: Tree::new(&profile, args.weight) };
-        output::write(args.out.as_deref(), |out| Ok(json::write(&args.file, &answer, out)?))?;
+        let account = profile.account();
+        let write = |out: &mut dyn Write| Ok(json::write(&args.file, &account, &answer, out)?);
+        output::write(args.out.as_deref(), write)?;
         return Ok(explain::say_trouble(&args.file, &profile));
     }
     let lines = collapsed::lines(&profile, args.weight);

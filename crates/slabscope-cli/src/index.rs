@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use slabscope_analysis::{
-    AnalyzeError, Beginning, Identity, Index, IndexError, IndexOptions, ObjectEvent, Profile,
-    ProfileOptions, ReadError, SUFFIX, Window, profile_and_index, profile_without_names,
+    Account, AnalyzeError, Beginning, Identity, Index, IndexError, IndexOptions, ObjectEvent,
+    Profile, ProfileOptions, SUFFIX, Window, profile_and_index, profile_without_names,
 };
 use slabscope_trace::{Open, Resume};
 
@@ -67,7 +67,10 @@ pub(crate) fn beginning(
     let beside = Beside::of(path)?;
     let mut index = Index::open(File::open(&beside.index).ok()?, &beside.identity).ok()?;
     match index.beginning(window).ok()? {
-        Ok(beginning) => Some(Ok((beginning, beside.open(beginning.at()).ok()?))),
+        Ok(beginning) => {
+            let trace = beside.open(beginning.at()).ok()?;
+            Some(Ok((beginning, trace)))
+        }
         Err(error) => Some(Err(error)),
     }
 }
@@ -79,7 +82,7 @@ pub(crate) fn each_object(
     window: Window,
     symbols: slabscope_symbols::Options,
     each: &mut dyn FnMut(ObjectEvent) -> ControlFlow<()>,
-) -> Option<Result<Option<ReadError>, AnalyzeError>> {
+) -> Option<Result<Account, AnalyzeError>> {
     let beside = Beside::of(path)?;
     let mut index = Index::open(File::open(&beside.index).ok()?, &beside.identity).ok()?;
     index.each_object(window, symbols, &mut |at| beside.open(at), each).ok()

@@ -5,6 +5,7 @@ mod args;
 mod cut_off;
 mod doubts;
 mod dump;
+mod events;
 mod exit_code;
 mod explain;
 mod export;

@@ -1,7 +1,7 @@
 //! Getting at the bytes of a trace, and saying what is wrong with a file that is none.
 
 use std::fs;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use slabscope_trace::{Error, ErrorKind, Open};
@@ -22,38 +22,70 @@ pub(crate) struct Trace {
 ///
 /// It is read as it is looked at. All of it is in memory only if it is finished.
 pub(crate) fn trace(path: &Path) -> Result<Trace, Failure> {
-    let Bytes { len, read } = stream(path)?;
+    let Bytes { len, read, .. } = stream(path)?;
     let open = Open::stream(read).map_err(|error| Failure::input(path, error))?;
     Ok(Trace { len, open })
 }
 
 /// The bytes of a trace, which come as they are read.
 pub(crate) struct Bytes {
-    /// How many there are; 0 where only their end will tell.
+    /// How many the trace has; 0 where only their end will tell.
     pub(crate) len: u64,
+    /// The trace's format.
+    pub(crate) version: u8,
     pub(crate) read: Box<dyn Read + Send>,
 }
 
 /// The bytes of the trace in the file, whose header is that of a trace that can be read; else as for
 /// [`trace`].
 pub(crate) fn stream(path: &Path) -> Result<Bytes, Failure> {
+    stream_from(path, 0)
+}
+
+/// The same without those before `start`.
+pub(crate) fn stream_from(path: &Path, start: u64) -> Result<Bytes, Failure> {
+    let failed = |error| Failure::input(path, unreadable(&error));
     if live::is_beside(path) {
         let bytes = whole(path)?;
-        return Ok(Bytes { len: bytes.len() as u64, read: Box::new(Cursor::new(bytes)) });
+        let (len, version) = (bytes.len() as u64, version(path, &bytes)?);
+        let mut bytes = Cursor::new(bytes);
+        bytes.set_position(start);
+        return Ok(Bytes { len, version, read: Box::new(bytes) });
     }
-    let (mut file, metadata) =
-        file(path).map_err(|error| Failure::input(path, unreadable(&error)))?;
-    let mut head = head(path, &mut file)?;
-    let (len, read): (u64, Box<dyn Read + Send>) = if is_packed(&head) {
-        let mut trace = Unpacking::new(path, Cursor::new(head).chain(file));
-        head = self::head(path, &mut trace)?;
-        (0, Box::new(Cursor::new(head.clone()).chain(trace)))
+    let (mut file, metadata) = file(path).map_err(failed)?;
+    let begun = head(path, &mut file)?;
+    if is_packed(&begun) {
+        let mut trace = Unpacking::new(path, Cursor::new(begun).chain(file));
+        let begun = head(path, &mut trace)?;
+        let version = version(path, &begun)?;
+        let mut read = Cursor::new(begun).chain(trace);
+        io::copy(&mut read.by_ref().take(start), &mut io::sink()).map_err(failed)?;
+        return Ok(Bytes { len: 0, version, read: Box::new(read) });
+    }
+    let (len, version) = (metadata.len(), version(path, &begun)?);
+    let read: Box<dyn Read + Send> = if start == 0 {
+        Box::new(Cursor::new(begun).chain(file))
     } else {
-        (metadata.len(), Box::new(Cursor::new(head.clone()).chain(file)))
+        file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        Box::new(file)
     };
-    let check = header::parse(&head);
-    check.map_err(|error| Failure::input(path, foreign(&head, error)))?;
-    Ok(Bytes { len, read })
+    Ok(Bytes { len, version, read })
+}
+
+/// The format of a trace that begins with these bytes.
+fn version(path: &Path, begun: &[u8]) -> Result<u8, Failure> {
+    header::parse(begun).map_err(|error| Failure::input(path, foreign(begun, error)))
+}
+
+/// Refuses what can be read once only, for what is to be read twice.
+pub(crate) fn refuse_pipe(path: &Path) -> Result<(), Failure> {
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
+            let what = "it is read twice for that, and it is no file. Write it to one first.";
+            Err(Failure::input(path, what))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// As much as a header has.
@@ -68,10 +100,8 @@ fn head(path: &Path, read: &mut impl Read) -> Result<Vec<u8>, Failure> {
 /// killed, it is finished with what the program left.
 pub(crate) fn whole(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes = live::made_whole(path, unpacked(path, bytes(path)?));
-    match header::parse(&bytes) {
-        Ok(_) => Ok(bytes),
-        Err(error) => Err(Failure::input(path, foreign(&bytes, error))),
-    }
+    version(path, &bytes)?;
+    Ok(bytes)
 }
 
 /// The bytes of the file as it is.

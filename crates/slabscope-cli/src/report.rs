@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Outcome, Failure> {
     let report = replay(&args.file, args.window)?;
     let mut out = BufWriter::new(stdout().lock());
     if args.json {
-        json::write(&args.file, &Named { report: &report }, &mut out)?;
+        json::write(&args.file, &report.account(), &Named { report: &report }, &mut out)?;
     } else {
         let rows = if args.all { Rows::All } else { Rows::Largest };
         text::report::write(&args.file, &report, rows, &mut out)?;

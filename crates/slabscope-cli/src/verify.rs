@@ -11,11 +11,12 @@ use crate::failure::Failure;
 use crate::{json, report, text};
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome, Failure> {
-    let verification = report::replay(&args.file, args.window)?.verify();
+    let report = report::replay(&args.file, args.window)?;
+    let verification = report.verify();
     let mut out = BufWriter::new(stdout().lock());
     if args.json {
         let verify = Answer { is_sound: verification.is_sound(), verification: &verification };
-        json::write(&args.file, &Named { verify }, &mut out)?;
+        json::write(&args.file, &report.account(), &Named { verify }, &mut out)?;
     } else {
         text::verify::write(&args.file, &verification, &mut out)?;
     }

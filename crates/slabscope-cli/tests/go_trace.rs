@@ -97,7 +97,9 @@ fn a_dump_as_json_has_every_event_with_all_it_says() {
     let head: serde_json::Value = rows.next().unwrap();
     let expected = serde_json::json!({ "version": 1, "file": "go1.27-allocfree-small.trace" });
     assert_eq!(head, expected);
-    let rows: Vec<serde_json::Value> = rows.collect();
+    let mut rows: Vec<serde_json::Value> = rows.collect();
+    let account = rows.pop().unwrap();
+    assert_eq!(account["completeness"]["state"], "no_counts");
     let output = in_its_directory(&["dump"]).assert().get_output().clone();
     let dump = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<_> = dump.lines().filter(|line| line.starts_with("M=")).collect();

@@ -112,6 +112,7 @@ fn every_command_says_the_same_with_an_index() {
     traced.check(&["export", "--format", "collapsed", "--from", "1s"]);
     assert_eq!(checked, 9 * 6);
     dumps_begin_where_the_index_tells(&traced);
+    records_are_those_of_whole_generations(&traced);
     objects_are_told_with_their_sites(&traced);
 
     answers_come_from_the_index(&traced);
@@ -136,11 +137,33 @@ fn dumps_begin_where_the_index_tells(traced: &Traced) {
         let found: Vec<_> = said.lines().collect();
         assert!(code == Some(0) && !found.is_empty() && found == wanted, "{from_text}");
         let (_, rows, _) = traced.check(&[&part[..], &["--json"]].concat());
-        assert_eq!(rows.lines().count(), found.len() + 1);
+        assert_eq!(rows.lines().count(), found.len() + 2, "head and account");
     }
-    let (code, said, error) = traced.check(&["dump", "--from", "1h"]);
-    assert!(code == Some(2) && said.is_empty() && error.contains("the trace ends"), "{error}");
+    for kind in [&["dump"][..], &["dump", "--wire"]] {
+        let (code, said, error) = traced.check(&[kind, &["--from", "1h"]].concat());
+        assert!(code == Some(2) && said.is_empty() && error.contains("the trace ends"), "{error}");
+    }
     assert_eq!(traced.check(&["dump", "--to", "1h"]).1, whole);
+}
+
+/// The records of a part are those of whole generations, one after the other as in the file.
+fn records_are_those_of_whole_generations(traced: &Traced) {
+    let (_, whole, _) = traced.check(&["dump", "--wire"]);
+    let (_, all, _) = traced.check(&["dump", "--wire", "--to", "1h"]);
+    assert_eq!(all, whole);
+    let frees = |text: &str| text.lines().filter(|line| line.contains("HeapObjectFree ")).count();
+    for part in [&["--to", "60ms"][..], &["--from", "1.7s", "--to", "1.8s"], &["--from", "2.9s"]] {
+        let (code, records, _) = traced.check(&[&["dump", "--wire"], part].concat());
+        let (_, events, _) = traced.check(&[&["dump"], part].concat());
+        let freed = events.matches("Name=HeapObjectFree ").count();
+        assert!(code == Some(0) && freed > 0 && frees(&records) >= freed, "{part:?}");
+        assert!(records.len() < whole.len() && whole.contains(&records), "{part:?}");
+        assert!(
+            records.starts_with("EventBatch "),
+            "{part:?}: {}",
+            records.lines().next().unwrap()
+        );
+    }
 }
 
 /// The sites of a part's objects are told before them, whenever these were allocated.

@@ -156,7 +156,14 @@ fn contradictions_are_listed_with_their_first_examples() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let mut names: Vec<_> = json.as_object().unwrap().keys().collect();
     names.sort();
-    assert_eq!(names, ["file", "verify", "version"], "as all commands' answers have it");
+    assert_eq!(
+        names,
+        ["completeness", "file", "verify", "version"],
+        "as all commands' answers have it"
+    );
+    let account = &json["completeness"];
+    assert_eq!((&account["state"], &account["end"]), (&"complete".into(), &"stopped".into()));
+    assert_eq!((&account["lost_events"], &account["contradictions"]), (&0.into(), &11.into()));
     assert_eq!(json["verify"]["is_sound"], false);
     let first = &json["verify"]["findings"][0];
     assert_eq!(

@@ -28,7 +28,7 @@ fn print(path: &str, wire: bool) -> io::Result<Result<(), slabscope_trace::Error
     let bytes = std::fs::read(path)?;
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     if wire {
-        return dump::wire(&bytes, &mut out);
+        return dump::wire(&bytes[..], &mut out);
     }
     let reader = match Reader::new(&bytes) {
         Ok(reader) => reader,

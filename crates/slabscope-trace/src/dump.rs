@@ -7,7 +7,7 @@ mod line;
 mod quote;
 mod wire;
 
-pub use wire::wire;
+pub use wire::{wire, wire_from};
 
 use std::fmt;
 use std::io::{self, Write};

@@ -11,7 +11,7 @@ use super::resume::{Opens, Stood, before};
 use super::standing::Standing;
 use super::tables::Tables;
 use crate::error::AnalyzeError;
-use crate::events::Beginning;
+use crate::events::{Beginning, Tally};
 use crate::profile::{Books, Cell, Delta, Ledger, Profile, ProfileOptions, Temporary};
 use crate::replay::{KINDS, Replay, Watch};
 use crate::window::{Limits, Window};
@@ -57,8 +57,14 @@ impl<F: Read + Seek> Index<F> {
             return Ok(Err(AnalyzeError::NoWallClock));
         };
         let number = limits.from.map_or(0, |from| before(&self.root.segments, from));
-        let segment = self.root.segments.get(number).filter(|_| number > 0);
-        Ok(Ok(Beginning { clock, at: segment.map(|segment| segment.at.resume()) }))
+        let mut beginning = Beginning { clock, tally: Tally::default(), at: None };
+        if number > 0 {
+            let segment = self.segment(number)?;
+            let standing = self.standing(segment.stand.ok_or(IndexError::Damaged)?)?;
+            beginning.tally = standing.tally();
+            beginning.at = Some(segment.at.resume());
+        }
+        Ok(Ok(beginning))
     }
 }
 

@@ -7,7 +7,7 @@ use super::file::Index;
 use super::resume::{Opens, before};
 use crate::error::AnalyzeError;
 use crate::objects::{Each, Teller, each_object, tell};
-use crate::report::ReadError;
+use crate::report::Account;
 use crate::window::{Limits, Window};
 
 impl<F: Read + Seek> Index<F> {
@@ -23,7 +23,7 @@ impl<F: Read + Seek> Index<F> {
         symbols: slabscope_symbols::Options,
         open: &mut Opens<'_>,
         each: &mut Each<'_>,
-    ) -> Result<Result<Option<ReadError>, AnalyzeError>, IndexError> {
+    ) -> Result<Result<Account, AnalyzeError>, IndexError> {
         let (tables, end) = (self.tables()?, self.end()?);
         let Some(limits) = Limits::new(window, &end.clock()) else {
             return Ok(Err(AnalyzeError::NoWallClock));

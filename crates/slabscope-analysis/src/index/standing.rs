@@ -7,6 +7,7 @@ use slabscope_trace::alloc_free::{Closing, Info};
 use slabscope_trace::{ClockSnapshot, Time, WallTime};
 use slabscope_wire::alloc_free::EndReason;
 
+use crate::events::Tally;
 use crate::moment::Clock;
 use crate::profile::{COUNT_END, Ledger};
 use crate::replay::{KINDS, Replay};
@@ -112,6 +113,11 @@ impl Standing {
     pub(super) fn pairs(&self) -> usize {
         let [.., pairs] = self.met;
         pairs
+    }
+
+    pub(super) fn tally(&self) -> Tally {
+        let Standing { counts, generations, .. } = *self;
+        Tally { counts, generations, side: self.side() }
     }
 
     pub(super) fn clock(&self) -> Clock {

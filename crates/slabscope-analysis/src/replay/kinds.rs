@@ -16,7 +16,7 @@ pub(super) fn named(counts: [u64; KINDS]) -> Vec<EventCount> {
 
 /// Which of the nine events it is.
 #[inline]
-pub(super) fn kind(what: AllocFree) -> u8 {
+pub(crate) fn kind(what: AllocFree) -> u8 {
     what.number() - id::SPAN
 }
 

@@ -3,12 +3,12 @@
 use slabscope_trace::Error;
 
 use super::failure::read_error;
-use super::kinds::named;
+use super::kinds::{KINDS, named};
 use super::{Lens, Replay};
 use crate::error::AnalyzeError;
 use crate::heap::Heap;
 use crate::moment::Clock;
-use crate::report::{Completeness, EventCount, Origin, ReadError, State, Tracing};
+use crate::report::{Completeness, EventCount, Origin, ReadError, Tracing};
 use crate::side_data::SideData;
 use crate::sites::Sites;
 use crate::threads::Threads;
@@ -66,13 +66,11 @@ impl<L: Lens> Replay<L> {
             has_before: limits.from.is_some(),
             has_after: self.is_over,
         };
-        let (is_ours, is_broken) = (self.side.is_ours(), error.is_some());
-        let in_file = named(self.counts);
-        let mut completeness =
-            Completeness::new(self.side.closing.as_ref(), &in_file, is_ours, is_broken);
-        if self.is_over {
-            completeness = Completeness { state: State::NotRead, end: None, counts: vec![] };
-        }
+        let is_ours = self.side.is_ours();
+        let completeness = match self.is_over {
+            true => Completeness::NOT_READ,
+            false => judge(&self.side, self.counts, error.is_some()),
+        };
         let (before, other_before) = self.before;
         let counts = std::array::from_fn(|kind| self.counts[kind] - before[kind]);
         // Other writers' traces need not have names for their types.
@@ -94,6 +92,11 @@ impl<L: Lens> Replay<L> {
             error,
         })
     }
+}
+
+/// Judges a trace that was read to its end, or to where it is broken.
+pub(crate) fn judge(side: &SideData, counts: [u64; KINDS], is_broken: bool) -> Completeness {
+    Completeness::new(side.closing.as_ref(), &named(counts), side.is_ours(), is_broken)
 }
 
 impl<L: Lens> Replayed<L> {

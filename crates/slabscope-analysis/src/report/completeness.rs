@@ -33,7 +33,8 @@ pub enum State {
     Broken,
     /// It is not one of ours, and only ours have closing counts.
     NoCounts,
-    /// Only a part was asked for, and what comes after it was not read.
+    /// What tells was not read: only a part was asked for, and there is more after it, or the command looks
+    /// at no events.
     NotRead,
 }
 
@@ -74,6 +75,10 @@ impl CountRow {
 }
 
 impl Completeness {
+    /// Of a trace of which only a part was read.
+    pub(crate) const NOT_READ: Completeness =
+        Completeness { state: State::NotRead, end: None, counts: Vec::new() };
+
     /// Judges what was read.
     pub(crate) fn new(
         closing: Option<&Closing>,

@@ -5,9 +5,8 @@ use std::io::Write;
 
 use slabscope_analysis::{Folded, Measure, Profile};
 
-use super::{Export, Source};
+use super::{Export, Made, Source};
 use crate::args::Weight;
-use crate::exit_code::Outcome;
 use crate::failure::Failure;
 use crate::text::{escape, label};
 
@@ -19,12 +18,12 @@ impl Export for Collapsed {
         "collapsed"
     }
 
-    fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Outcome, Failure> {
-        let (profile, outcome) = source.profile()?;
+    fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Made, Failure> {
+        let (profile, made) = source.profile()?;
         for line in lines(&profile, source.weight) {
             writeln!(out, "{line}")?;
         }
-        Ok(outcome)
+        Ok(made)
     }
 }
 

@@ -11,8 +11,7 @@ use fxprof_processed_profile as fx;
 use slabscope_analysis::{Measure, Point, Profile};
 
 use super::collapsed::frames;
-use super::{Export, Source};
-use crate::exit_code::Outcome;
+use super::{Export, Made, Source};
 use crate::failure::Failure;
 
 /// The form.
@@ -23,13 +22,13 @@ impl Export for Firefox {
         "firefox"
     }
 
-    fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Outcome, Failure> {
-        let (profile, outcome) = source.profile()?;
+    fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Made, Failure> {
+        let (profile, ended) = source.profile()?;
         let name = source.path.file_name().unwrap_or(source.path.as_os_str()).to_string_lossy();
         let made = make(&profile, &name, source.weight.into());
         serde_json::to_writer(&mut *out, &made).map_err(std::io::Error::from)?;
         writeln!(out)?;
-        Ok(outcome)
+        Ok(ended)
     }
 }
 

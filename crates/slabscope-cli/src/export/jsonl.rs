@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use slabscope_analysis::{AnalyzeError, ObjectEvent, ReadError, each_object};
+use slabscope_analysis::{Account, AnalyzeError, ObjectEvent, ReadError, each_object};
 
-use super::{Export, Source};
+use super::{Export, Made, Source};
+use crate::cut_off::Trouble;
 use crate::exit_code::Outcome;
 use crate::failure::{self, Failure};
-use crate::{index, json, open, window};
+use crate::{doubts, index, json, open, window};
 
 /// The form.
 pub(super) struct JsonLines;
@@ -18,7 +19,7 @@ impl Export for JsonLines {
         "jsonl"
     }
 
-    fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Made, Failure> {
         let path = source.path;
         let mut written = Ok(());
         let read = each(source, &mut |event| {
@@ -26,12 +27,17 @@ impl Export for JsonLines {
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         written?;
-        let error = read.map_err(|error| Failure::input(path, window::refusal(&error)))?;
-        let Some(error) = error else { return Ok(Outcome::Fine) };
-        let message =
-            format!("offset {}: {}. Everything before that was written.", error.offset, error.what);
-        failure::say(&failure::about(path, message));
-        Ok(Outcome::Finding)
+        let account = read.map_err(|error| Failure::input(path, window::refusal(&error)))?;
+        doubts::say(path, &account);
+        let outcome = if let Some(ReadError { offset, what, .. }) = &account.error {
+            let message = format!("offset {offset}: {what}. Everything before that was written.");
+            failure::say(&failure::about(path, message));
+            Outcome::Finding
+        } else {
+            let state = account.state;
+            Trouble { error: None, generations: 1, state, has_heap_events: true }.say(path)
+        };
+        Ok((outcome, account))
     }
 }
 
@@ -39,7 +45,7 @@ impl Export for JsonLines {
 fn each(
     source: &Source<'_>,
     each: &mut dyn FnMut(ObjectEvent) -> ControlFlow<()>,
-) -> Result<Result<Option<ReadError>, AnalyzeError>, Failure> {
+) -> Result<Result<Account, AnalyzeError>, Failure> {
     let (path, window) = (source.path, source.options.window);
     let symbols = || source.options.symbols.clone();
     if window.from.is_some()

@@ -10,8 +10,7 @@ use flate2::write::GzEncoder;
 use prost::Message;
 use slabscope_analysis::{Folded, Frame, Profile};
 
-use super::{Export, Source};
-use crate::exit_code::Outcome;
+use super::{Export, Made, Source};
 use crate::failure::Failure;
 use crate::text::label;
 
@@ -27,12 +26,12 @@ impl Export for Pprof {
         true
     }
 
-    fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Outcome, Failure> {
-        let (profile, outcome) = source.profile()?;
+    fn write(&self, source: &Source<'_>, out: &mut dyn Write) -> Result<Made, Failure> {
+        let (profile, made) = source.profile()?;
         let mut compressed = GzEncoder::new(out, Compression::default());
         compressed.write_all(&make(&profile).encode_to_vec())?;
         compressed.finish()?;
-        Ok(outcome)
+        Ok(made)
     }
 }
 

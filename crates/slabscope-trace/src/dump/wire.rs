@@ -1,7 +1,7 @@
 //! The records of a trace as they stand in the file, line for line as `go tool trace -d=wire`
 //! prints them.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use slabscope_wire::event::{self, Spec, id};
 use slabscope_wire::{header, varint};
@@ -10,31 +10,71 @@ use super::quote::quoted;
 use crate::error::{Error, ErrorKind};
 use crate::text::Text;
 
-/// Writes every record of the trace that is `bytes`, in the order of the file, as Go prints it.
+/// Writes every record of a trace, in the order of the file, as Go prints it.
 ///
 /// Nothing is checked but the form: the outer result is that of writing, the inner one says where
 /// the records could not be read any more.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn wire(bytes: &[u8], out: &mut impl Write) -> io::Result<Result<(), Error>> {
-    let version = match header::parse(bytes) {
-        Ok(version) => version,
-        Err(error) => {
-            return Ok(Err(Error { offset: 0, generation: 0, what: ErrorKind::Header(error) }));
-        }
+pub fn wire(mut trace: impl Read, out: &mut impl Write) -> io::Result<Result<(), Error>> {
+    let mut head = Vec::new();
+    let begun = trace.by_ref().take(header::LEN as u64).read_to_end(&mut head);
+    let version = match begun {
+        Ok(_) => header::parse(&head).map_err(ErrorKind::Header),
+        Err(error) => Err(ErrorKind::Read(error.kind())),
     };
-    let mut records = Records { bytes, at: header::LEN };
-    while records.at < bytes.len() {
-        let start = records.at;
-        match records.next(version) {
-            Ok(record) => record.write(out)?,
-            Err(what) => {
-                return Ok(Err(Error { offset: start as u64, generation: 0, what }));
-            }
-        }
+    match version {
+        Ok(version) => wire_from(trace, version, header::LEN as u64, out),
+        Err(what) => Ok(Err(Error { offset: 0, generation: 0, what })),
     }
-    Ok(Ok(()))
+}
+
+/// The same for the records from a place of the file on, where `rest` begins.
+///
+/// # Errors
+/// Those of `out`.
+pub fn wire_from(
+    mut rest: impl Read,
+    version: u8,
+    mut offset: u64,
+    out: &mut impl Write,
+) -> io::Result<Result<(), Error>> {
+    let error = |offset, what| Ok(Err(Error { offset, generation: 0, what }));
+    let mut bytes = Vec::new();
+    loop {
+        // A record that is not all there is looked at again with twice the bytes.
+        let step = STEP.max(bytes.len() as u64);
+        let read = rest.by_ref().take(step).read_to_end(&mut bytes);
+        // What came before a failure is printed first.
+        let failure = read.as_ref().err().map(|failure| ErrorKind::Read(failure.kind()));
+        let has_ended = read.map_or(true, |len| len == 0);
+        let mut records = Records { bytes: &bytes, at: 0 };
+        let mut done = 0;
+        while records.at < bytes.len() {
+            match records.next(version) {
+                Ok(record) => record.write(out)?,
+                Err(what) if has_ended || !is_cut_off(what) => {
+                    return error(offset + done as u64, failure.unwrap_or(what));
+                }
+                Err(_) => break,
+            }
+            done = records.at;
+        }
+        if has_ended {
+            return failure.map_or(Ok(Ok(())), |what| error(offset + done as u64, what));
+        }
+        bytes.drain(..done);
+        offset += done as u64;
+    }
+}
+
+/// How many bytes are read at a time.
+const STEP: u64 = 1 << 20;
+
+/// Whether a record may be whole where there are more bytes.
+fn is_cut_off(what: ErrorKind) -> bool {
+    matches!(what, ErrorKind::Number(varint::VarintError::Truncated) | ErrorKind::StringCutOff)
 }
 
 /// A record.

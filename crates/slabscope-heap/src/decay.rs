@@ -3,6 +3,8 @@
 //! A program that allocates nothing calls nobody, and there is no thread of ours that could look after
 //! it: so what is too much goes back when it is freed.
 
+use core::sync::atomic::Ordering;
+
 use slabscope_os::map;
 
 use crate::PAGE_SIZE;
@@ -16,6 +18,9 @@ impl Heap {
     pub(crate) fn free_run(&self, arena: &Arena, page: u32, zeroed: bool) {
         let mut page_heap = self.page_heap().lock();
         page_heap.give_back(arena, page, zeroed);
+        if page_heap.is_ebb(arena) {
+            self.ebb.store(true, Ordering::Relaxed);
+        }
         if page_heap.is_too_dirty() {
             drop(page_heap);
             self.discard_free(arena, DIRTY_KEPT);
@@ -26,7 +31,9 @@ impl Heap {
     /// their runs are worth it. Without the lock while the kernel works.
     pub(crate) fn discard_free(&self, arena: &Arena, keep: u32) {
         if self.discard_runs(arena, keep, false) {
-            let thin = if keep == 0 { 0 } else { self.page_heap().lock().thin_max(arena) };
+            // Of runs too thin to be whole kernel pages as many are kept as are in use: it is those that
+            // scatter them.
+            let thin = if keep == 0 { 0 } else { self.page_heap().lock().used_pages(arena) };
             self.discard_runs(arena, keep + thin, true);
         }
         self.page_heap().lock().set_dirty_left();

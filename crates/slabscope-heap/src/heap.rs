@@ -1,7 +1,7 @@
 //! The heap: its parts, and the operations every program uses.
 
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use slabscope_os::lock::Lock;
 use slabscope_os::map;
@@ -32,6 +32,8 @@ pub struct Heap {
     pub(crate) idle_stacks: Lock<IdleStacks>,
     /// Objects freed where no lock could be taken, linked through their first word.
     pub(crate) deferred: AtomicPtr<u8>,
+    /// There was an ebb, and nobody has given up anything since; see `ebb`.
+    pub(crate) ebb: AtomicBool,
 }
 
 // SAFETY: every part is shareable by itself; the two pointers lead to what the heap owns, and are
@@ -56,6 +58,7 @@ impl Heap {
             centrals: [const { Lock::new(Central::new()) }; COUNT],
             idle_stacks: Lock::new(IdleStacks::new()),
             deferred: AtomicPtr::new(null_mut()),
+            ebb: AtomicBool::new(false),
         }
     }
 

@@ -150,6 +150,7 @@ impl Heap {
         large_span(arena, object, size).used.set(0);
         let page = arena.page_of(object.addr()).unwrap_or(0);
         self.free_large_span(arena, page, observer);
+        self.give_up_at_ebb(cache, observer);
     }
 
     #[cold]

@@ -56,6 +56,7 @@ mod check;
 mod class;
 mod decay;
 mod dirty_limit;
+mod ebb;
 mod front;
 mod heap;
 mod kept_large;

@@ -7,6 +7,7 @@ use slabscope_os::{advise, clock};
 use crate::PAGE_SIZE;
 use crate::arena::Arena;
 use crate::dirty_limit::DirtyLimit;
+use crate::ebb::HighWater;
 use crate::span::State;
 use crate::span_list::SpanList;
 
@@ -39,6 +40,9 @@ const LARGE_REQUEST_MAX: u32 = pages(128 << 20);
 
 /// Pages that get memory together, while kernel pages are small.
 const POPULATE: u32 = pages(128 << 10);
+
+/// Pages after which addresses have the same place in a cache of the second level, as far as is known.
+const STRIDE: u32 = pages(64 << 10);
 
 const fn pages(bytes: usize) -> u32 {
     (bytes / PAGE_SIZE) as u32
@@ -73,6 +77,7 @@ pub(crate) struct PageHeap {
     dirty_limit: DirtyLimit,
     /// Pages below this have memory, or had it.
     populated: u32,
+    high_water: HighWater,
 }
 
 fn bin_of(pages: u32) -> usize {
@@ -89,6 +94,7 @@ impl PageHeap {
             dirty_pages: 0,
             dirty_limit: DirtyLimit::new(),
             populated: 0,
+            high_water: HighWater::new(),
         }
     }
 
@@ -134,7 +140,9 @@ impl PageHeap {
         self.remove(arena, found);
         let start = arena.address(found).addr().get();
         let skip = (start.next_multiple_of(align.max(PAGE_SIZE)) - start) / PAGE_SIZE;
-        let (first, skip) = (found + skip as u32, skip as u32);
+        let wants_gap = state == State::Large && align <= PAGE_SIZE && len > pages;
+        let skip = if wants_gap { gap(arena, found, pages) } else { skip as u32 };
+        let first = found + skip;
         let behind = skip + pages;
         self.insert(arena, found, skip, dirty.min(skip));
         self.insert(arena, first + pages, len - behind, dirty.saturating_sub(behind));
@@ -144,6 +152,7 @@ impl PageHeap {
         if state == State::Small {
             self.populate(arena, first + pages);
         }
+        self.high_water.rise(self.used_pages(arena));
         Some(Run { first, zeroed: dirty <= skip })
     }
 
@@ -283,9 +292,13 @@ impl PageHeap {
         Some(Dirty { first, pages: dirty - kept })
     }
 
-    /// Dirty pages in runs too thin to be whole kernel pages that are kept: as many as are in use, since
-    /// it is those that scatter them.
-    pub(crate) fn thin_max(&self, arena: &Arena) -> u32 {
+    /// Whether half of what was in use is not any more; see [`HighWater::is_ebb`].
+    pub(crate) fn is_ebb(&mut self, arena: &Arena) -> bool {
+        self.high_water.is_ebb(self.used_pages(arena))
+    }
+
+    /// Pages that are not free.
+    pub(crate) fn used_pages(&self, arena: &Arena) -> u32 {
         let (bottom, top) = arena.bounds();
         (bottom + (arena.pages() - top)).saturating_sub(self.free_pages)
     }
@@ -333,6 +346,17 @@ impl PageHeap {
         self.dirty_pages -= span.dirty.get();
         span.set_state(State::None);
     }
+}
+
+/// How many pages are left out before an object of `pages` pages that would follow another at `found`.
+///
+/// Objects whose lengths are multiples of [`STRIDE`] and that follow each other would have the same places of
+/// each in the same few lines of a cache, which has room for a dozen of them.
+fn gap(arena: &Arena, found: u32, pages: u32) -> u32 {
+    let before = arena.span(arena.first_of(found - 1));
+    let is_large = before.state() == State::Large;
+    let is_even = |pages: u32| pages.is_multiple_of(STRIDE);
+    u32::from(is_large && is_even(before.pages.get()) && is_even(pages))
 }
 
 /// Where whole large kernel pages begin whose end is that of the `dirty` first pages of the run at

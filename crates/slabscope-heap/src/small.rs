@@ -87,6 +87,7 @@ impl Heap {
         let _kept = unsafe { cache.front().put(class, slot) };
         debug_assert!(_kept, "there was room for it");
         self.give_back(class, full, observer);
+        self.give_up_at_ebb(cache, observer);
     }
 
     /// Gives all slots of a cache back, for its thread's end.

@@ -117,6 +117,45 @@ fn large_objects_grow_and_shrink_where_they_lie() {
     assert_eq!(heap.check().unwrap().used, 0);
 }
 
+#[test]
+fn what_was_freed_is_whole_again() {
+    const OBJECTS: usize = 200_000;
+    const BUFFER: usize = 16 << 20;
+    let heap = Heap::with_arena_max(256 << 20);
+    let mut cache = ThreadCache::new();
+    let mut objects: Vec<_> = (0..OBJECTS)
+        .map(|n| (heap.alloc(&mut cache, 16 + n % 97, 8, &mut ()), 16 + n % 97))
+        .collect();
+    let buffer = heap.alloc(&mut cache, BUFFER, 8, &mut ());
+    // In no order, so that what is kept of them lies far apart.
+    objects.sort_by_key(|&(object, _)| object.addr().wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let usable = heap.stats().usable;
+    for (object, size) in objects {
+        // SAFETY: it came from this heap with this layout, and is freed once.
+        unsafe { heap.dealloc(&mut cache, object, size, 8, &mut ()) };
+    }
+    // SAFETY: as above.
+    unsafe { heap.dealloc(&mut cache, buffer, BUFFER, 8, &mut ()) };
+    let census = heap.check().unwrap();
+    assert!(census.spans < 100, "{census:?}");
+    assert!(!heap.alloc(&mut cache, BUFFER + (8 << 20), 8, &mut ()).is_null());
+    assert_eq!(heap.stats().usable, usable);
+}
+
+#[test]
+fn objects_that_are_used_in_turn_lie_apart() {
+    let heap = Heap::with_arena_max(256 << 20);
+    let mut cache = ThreadCache::new();
+    let mut objects: Vec<_> =
+        (0..64).map(|_| heap.alloc(&mut cache, 256 << 10, 8, &mut ()).addr()).collect();
+    objects.sort();
+    let mut places: Vec<_> = objects.iter().map(|address| address % (64 << 10)).collect();
+    places.sort();
+    places.dedup();
+    assert!(places.len() >= 8, "{places:?}");
+    heap.check().unwrap();
+}
+
 /// What a program might do wrong, by name; run in a process of its own, since it ends the process.
 const MISUSES: [(&str, &str); 7] = [
     ("foreign", "not one of this heap"),

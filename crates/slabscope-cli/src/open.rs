@@ -4,11 +4,12 @@ use std::fs;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use slabscope_recover::Recovered;
 use slabscope_trace::{Error, ErrorKind, Open};
 use slabscope_wire::header::{self, HeaderError};
 
 use crate::failure::Failure;
-use crate::live;
+use crate::live::{self, Live};
 use crate::unpack::{Unpacking, is_packed, unpacked};
 
 /// A trace that is there to be read.
@@ -42,34 +43,50 @@ pub(crate) fn stream(path: &Path) -> Result<Bytes, Failure> {
     stream_from(path, 0)
 }
 
-/// The same without those before `start`.
+/// The same without those before `start`. If the program was killed or runs on, the trace is finished with
+/// what it left.
 pub(crate) fn stream_from(path: &Path, start: u64) -> Result<Bytes, Failure> {
     let failed = |error| Failure::input(path, unreadable(&error));
-    if live::is_beside(path) {
-        let bytes = whole(path)?;
-        let (len, version) = (bytes.len() as u64, version(path, &bytes)?);
-        let mut bytes = Cursor::new(bytes);
-        bytes.set_position(start);
-        return Ok(Bytes { len, version, read: Box::new(bytes) });
-    }
+    let live = live::ending(path);
     let (mut file, metadata) = file(path).map_err(failed)?;
     let begun = head(path, &mut file)?;
-    if is_packed(&begun) {
-        let mut trace = Unpacking::new(path, Cursor::new(begun).chain(file));
-        let begun = head(path, &mut trace)?;
+    let packed = is_packed(&begun);
+    if live.is_none() && !packed && start > 0 {
         let version = version(path, &begun)?;
-        let mut read = Cursor::new(begun).chain(trace);
-        io::copy(&mut read.by_ref().take(start), &mut io::sink()).map_err(failed)?;
-        return Ok(Bytes { len: 0, version, read: Box::new(read) });
-    }
-    let (len, version) = (metadata.len(), version(path, &begun)?);
-    let read: Box<dyn Read + Send> = if start == 0 {
-        Box::new(Cursor::new(begun).chain(file))
-    } else {
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
-        Box::new(file)
+        return Ok(Bytes { len: metadata.len(), version, read: Box::new(file) });
+    }
+    let mut file = Cursor::new(begun).chain(file);
+    let (len, mut read): (u64, Box<dyn Read + Send>) = match (live, packed) {
+        (None, false) => (metadata.len(), Box::new(file)),
+        (None, true) => (0, Box::new(Unpacking::new(path, file))),
+        (Some(live), false) => ended(path, &live, metadata.len(), file),
+        (Some(live), true) => {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map_err(failed)?;
+            let bytes = unpacked(path, bytes);
+            ended(path, &live, bytes.len() as u64, Cursor::new(bytes))
+        }
     };
-    Ok(Bytes { len, version, read })
+    let begun = head(path, &mut read)?;
+    let version = version(path, &begun)?;
+    let mut read = Cursor::new(begun).chain(read);
+    io::copy(&mut read.by_ref().take(start), &mut io::sink()).map_err(failed)?;
+    Ok(Bytes { len, version, read: Box::new(read) })
+}
+
+/// The trace of so many bytes with the end that its live file has, and its length then.
+fn ended(
+    path: &Path,
+    live: &Live,
+    len: u64,
+    trace: impl Read + Send + 'static,
+) -> (u64, Box<dyn Read + Send>) {
+    let Some(Recovered { keep, tail, .. }) = live.end(path, len) else {
+        return (len, Box::new(trace));
+    };
+    let keep = keep as u64;
+    (keep + tail.len() as u64, Box::new(trace.take(keep).chain(Cursor::new(tail))))
 }
 
 /// The format of a trace that begins with these bytes.
@@ -96,12 +113,11 @@ fn head(path: &Path, read: &mut impl Read) -> Result<Vec<u8>, Failure> {
     Ok(head)
 }
 
-/// The bytes of the file, whose header is that of a trace that can be read. If its program was
-/// killed, it is finished with what the program left.
-pub(crate) fn whole(path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = live::made_whole(path, unpacked(path, bytes(path)?));
-    version(path, &bytes)?;
-    Ok(bytes)
+/// How long the file is; `None` if it is compressed.
+pub(crate) fn plain_len(path: &Path) -> Result<Option<u64>, Failure> {
+    let (mut file, metadata) =
+        file(path).map_err(|error| Failure::input(path, unreadable(&error)))?;
+    Ok((!is_packed(&head(path, &mut file)?)).then_some(metadata.len()))
 }
 
 /// The bytes of the file as it is.

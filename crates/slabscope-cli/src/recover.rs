@@ -16,11 +16,9 @@ use crate::{json, open, text, unpack};
 
 pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
     let path = &args.file;
-    let file = open::bytes(path)?;
-    let packed = unpack::unpack(&file);
-    let bytes = packed.as_ref().map_or(&file, |unpacked| &unpacked.bytes);
     let live = match Live::beside(path) {
         None => {
+            open::stream(path)?;
             return answer(args, Done::NothingToDo, 0);
         }
         Some(live) => live.map_err(|error| {
@@ -31,7 +29,15 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<Outcome, Failure> {
         let what = format!("process {pid} still writes it. Wait for its end, or kill it.");
         return Err(Failure::input(path, what));
     }
-    let recovered = live.recover(bytes).map_err(|error| {
+    let (packed, len) = match open::plain_len(path)? {
+        Some(len) => (None, len),
+        None => {
+            let packed = unpack::unpack(&open::bytes(path)?);
+            let len = packed.as_ref().map_or(0, |unpacked| unpacked.bytes.len() as u64);
+            (packed, len)
+        }
+    };
+    let recovered = live.recover(len).map_err(|error| {
         let what = format!("{error}. Read the trace as it is, without this file beside it.");
         Failure::input(&live.path, what)
     })?;

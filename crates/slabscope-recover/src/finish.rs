@@ -30,12 +30,12 @@ pub struct Recovered {
     pub left_out: u64,
 }
 
-/// What makes `trace` whole, from the live file beside it; `None` when the trace was ended, and the
-/// live file is a mere remainder.
+/// What makes a trace of so many bytes whole, from the live file beside it; `None` when the trace was
+/// ended, and the live file is a mere remainder.
 ///
 /// # Errors
 /// When the live file is none, is broken, or is another trace's.
-pub fn recover(trace: &[u8], live: &[u8]) -> Result<Option<Recovered>, Error> {
+pub fn recover(trace_len: u64, live: &[u8]) -> Result<Option<Recovered>, Error> {
     let live = Live::new(live)?;
     match live.header(header::STATE)? {
         state::LIVE => {}
@@ -48,7 +48,7 @@ pub fn recover(trace: &[u8], live: &[u8]) -> Result<Option<Recovered>, Error> {
     // in the chunk.
     let in_chunk = live.header(header::WRITTEN)? == written;
     let needed = if in_chunk { written } else { written.saturating_add(chunk_len) };
-    let keep = usize::try_from(needed).ok().filter(|&keep| keep <= trace.len());
+    let keep = usize::try_from(needed).ok().filter(|_| needed <= trace_len);
     let keep = keep.ok_or(Error::TraceTooShort { needed })?;
     let chunk = if in_chunk { chunk_len } else { 0 };
     let chunk = live.chunk(chunk).ok_or(Error::Header(header::CHUNK_MAX))?;
@@ -186,13 +186,13 @@ impl Finish<'_> {
         writer.side_data(data::MODULES, start, modules.iter(), |b, record| b.bytes(record));
     }
 
-    /// The threads that have events in the generation.
+    /// The threads that have events in the generation, and those that had some since.
     fn threads(&self, writer: &mut Writer, start: u64, generation: u64) {
         let recovered: BTreeSet<u32> = self.records.iter().map(|record| record.thread).collect();
         let count = self.live.header(header::THREADS).unwrap_or_default();
         let word = |number, word| self.live.thread(number, word);
         let is_in = |&number: &u64| {
-            word(number, thread::GENERATION) == generation
+            word(number, thread::GENERATION) >= generation
                 || u32::try_from(number).is_ok_and(|number| recovered.contains(&number))
         };
         writer.side_data(data::THREADS, start, (0..count).filter(is_in), |b, &number| {

@@ -10,7 +10,7 @@
 //!
 //! let trace = fs::read("app.1234.trace")?;
 //! let live = fs::read("app.1234.trace.live")?;
-//! match slabscope_recover::recover(&trace, &live) {
+//! match slabscope_recover::recover(trace.len() as u64, &live) {
 //!     Ok(Some(recovered)) => {
 //!         let mut whole = trace[..recovered.keep].to_vec();
 //!         whole.extend(&recovered.tail);
@@ -30,9 +30,11 @@ mod error;
 mod finish;
 mod live;
 mod rings;
+mod running;
 mod stacks;
 mod writer;
 
 pub use error::Error;
 pub use finish::{Recovered, recover};
 pub use live::{needed_len, process};
+pub use running::read_running;

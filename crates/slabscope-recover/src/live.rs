@@ -25,7 +25,7 @@ pub(crate) struct Live<'a> {
 /// How many bytes of a live file are needed, given its first ones; the rest is room for threads that
 /// never were. `None` when the bytes are not the beginning of one.
 pub fn needed_len(start: &[u8]) -> Option<u64> {
-    let live = Live { bytes: start, checkpoint: 0 };
+    let live = Live::unchecked(start);
     if live.header(header::MAGIC).ok()? != MAGIC {
         return None;
     }
@@ -36,14 +36,19 @@ pub fn needed_len(start: &[u8]) -> Option<u64> {
 
 /// The process that made a live file, given its first bytes.
 pub fn process(start: &[u8]) -> Option<u64> {
-    let live = Live { bytes: start, checkpoint: 0 };
+    let live = Live::unchecked(start);
     (live.header(header::MAGIC).ok()? == MAGIC).then_some(live.header(header::PID).ok()?)
 }
 
 impl<'a> Live<'a> {
+    /// A live file, or the beginning of one, of which nothing is known.
+    pub(crate) fn unchecked(bytes: &'a [u8]) -> Self {
+        Live { bytes, checkpoint: 0 }
+    }
+
     /// Checks the header; what it names is inside the file afterwards.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, Error> {
-        let mut live = Live { bytes, checkpoint: 0 };
+        let mut live = Live::unchecked(bytes);
         if live.header(header::MAGIC) != Ok(MAGIC) {
             return Err(Error::NotLive);
         }
@@ -104,7 +109,8 @@ impl<'a> Live<'a> {
         Ok(start as usize)
     }
 
-    fn word(&self, at: usize) -> Option<u64> {
+    /// A word that begins at this byte.
+    pub(crate) fn word(&self, at: usize) -> Option<u64> {
         let bytes = self.bytes.get(at..at.checked_add(8)?)?;
         Some(u64::from_le_bytes(bytes.try_into().ok()?))
     }

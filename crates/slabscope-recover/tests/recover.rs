@@ -32,7 +32,7 @@ fn read(trace: &[u8]) -> (Vec<(i64, i64, AllocFree)>, Vec<GenerationData>) {
 fn a_trace_that_never_began_is_made_from_the_live_file_alone() {
     for by_cas in [false, true] {
         let live = LiveFile::with_events(by_cas);
-        let recovered = recover(&[], &live.bytes).expect("it is sound").expect("it was live");
+        let recovered = recover(0, &live.bytes).expect("it is sound").expect("it was live");
         assert_eq!((recovered.keep, recovered.events), (0, 4));
         let (events, generations) = read(&recovered.tail);
         let object = 3 * 1024;
@@ -65,7 +65,7 @@ fn events_that_were_dropped_are_counted_by_kind_and_by_ring() {
     live.set_header(header::DROPPED + 4, 7);
     live.set_header(header::DROPPED + 5, u64::MAX);
     live.set_head_dropped(1, 12);
-    let recovered = recover(&[], &live.bytes).expect("it is sound").expect("it was live");
+    let recovered = recover(0, &live.bytes).expect("it is sound").expect("it was live");
     let (_, generations) = read(&recovered.tail);
     let data = generations.into_iter().next_back().expect("a generation");
     assert_eq!((data.problems, data.dropped), (vec![], vec![(1, 12)]));
@@ -78,7 +78,7 @@ fn events_that_were_dropped_are_counted_by_kind_and_by_ring() {
 fn rows_that_fit_no_batch_are_counted() {
     let mut live = LiveFile::with_events(false);
     live.set_modules(&[&module_record(1, 100), &module_record(2, 70_000), &module_record(3, 100)]);
-    let recovered = recover(&[], &live.bytes).expect("it is sound").expect("it was live");
+    let recovered = recover(0, &live.bytes).expect("it is sound").expect("it was live");
     assert_eq!(recovered.left_out, 1);
     let (_, generations) = read(&recovered.tail);
     let ids: Vec<u64> = generations[0].modules.iter().map(|module| module.id).collect();
@@ -100,28 +100,28 @@ fn module_record(id: u8, path: usize) -> Vec<u8> {
 
 #[test]
 fn what_is_in_the_chunk_and_what_is_in_the_file_are_told_apart() {
-    let begun = recover(&[], &LiveFile::new(false).bytes).expect("sound").expect("live").tail;
+    let begun = recover(0, &LiveFile::new(false).bytes).expect("sound").expect("live").tail;
     // Without the side data of its end, and the byte that ends it, it is the start of a trace.
-    let whole = recover(&[], &LiveFile::with_events(false).bytes).expect("sound").expect("live");
+    let whole = recover(0, &LiveFile::with_events(false).bytes).expect("sound").expect("live");
     let closing_at = begun.len() - 1 - (begun.len() - 1).min(60);
     let start = &begun[..closing_at.min(16 + 24)];
     let mut live = LiveFile::with_events(false);
     live.set_checkpoint(checkpoint::GENERATION, 1);
     live.set_chunk(start);
     // Nothing was written: all is in the chunk, and what the file has is of no use.
-    let recovered = recover(b"half a chunk", &live.bytes).expect("sound").expect("live");
+    let recovered = recover(12, &live.bytes).expect("sound").expect("live");
     assert_eq!(recovered.keep, 0);
     assert!(recovered.tail.starts_with(start));
     // The chunk was written since: it is in the file, and the chunk holds something else.
     live.set_header(header::WRITTEN, start.len() as u64 + 5);
     let mut file = start.to_vec();
     file.extend(b"later");
-    let recovered = recover(&file, &live.bytes).expect("sound").expect("live");
+    let recovered = recover(file.len() as u64, &live.bytes).expect("sound").expect("live");
     assert_eq!(recovered.keep, start.len());
     assert!(!recovered.tail.starts_with(start));
     // A file that lacks it belongs to another trace.
     let needed = start.len() as u64;
-    assert_eq!(recover(&[], &live.bytes), Err(Error::TraceTooShort { needed }));
+    assert_eq!(recover(0, &live.bytes), Err(Error::TraceTooShort { needed }));
     assert!(whole.tail.len() > begun.len());
 }
 
@@ -136,12 +136,12 @@ fn holes_are_passed_over_where_they_can_be() {
         &[word::event(slabscope_wire::alloc_free::EventKind::ObjectFree, 3 * 1024, 0)],
     );
     live.push_hole(0, 4);
-    let recovered = recover(&[], &live.bytes).expect("sound").expect("live");
+    let recovered = recover(0, &live.bytes).expect("sound").expect("live");
     assert_eq!(recovered.events, 5);
     // Where a push is one store, a hole is a fault.
     let mut live = LiveFile::with_events(false);
     live.push_hole(0, 3);
-    assert!(matches!(recover(&[], &live.bytes), Err(Error::Word { ring: 0, .. })));
+    assert!(matches!(recover(0, &live.bytes), Err(Error::Word { ring: 0, .. })));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_trace_that_ended_needs_nothing() {
     for state in [state::NEW, state::ENDED] {
         let mut live = LiveFile::with_events(false);
         live.set_header(header::STATE, state);
-        assert_eq!(recover(&[], &live.bytes), Ok(None));
+        assert_eq!(recover(0, &live.bytes), Ok(None));
     }
 }
 
@@ -158,7 +158,7 @@ fn the_start_of_a_live_file_says_how_much_is_needed_and_whose_it_is() {
     let live = LiveFile::new(false);
     let needed = needed_len(&live.bytes[..4096]).expect("a live file");
     assert!(needed <= live.bytes.len() as u64);
-    assert!(recover(&[], &live.bytes[..needed as usize]).is_ok());
+    assert!(recover(0, &live.bytes[..needed as usize]).is_ok());
     assert_eq!(process(&live.bytes[..4096]), Some(99));
     assert_eq!((needed_len(b"nothing"), process(b"nothing")), (None, None));
 }
@@ -169,7 +169,7 @@ fn broken_live_files_are_refused_and_never_more_than_that() {
     let refused = |change: &dyn Fn(&mut LiveFile)| {
         let mut live = LiveFile::with_events(true);
         change(&mut live);
-        recover(&[], &live.bytes).expect_err("it is broken")
+        recover(0, &live.bytes).expect_err("it is broken")
     };
     assert_eq!(refused(&|live| live.set_header(header::MAGIC, 1)), Error::NotLive);
     assert_eq!(refused(&|live| live.set_header(header::VERSION, 99)), Error::Version(99));
@@ -184,11 +184,11 @@ fn broken_live_files_are_refused_and_never_more_than_that() {
         for value in [0, 1, u64::MAX, 1 << 63, 0x7fff_ffff_ffff_fff8, 4096, 12_345] {
             let mut live = LiveFile::with_events(true);
             live.set(at, value);
-            let _ = recover(&[], &live.bytes);
+            let _ = recover(0, &live.bytes);
         }
     }
     for len in 0..sound.bytes.len().min(30_000) {
-        let _ = recover(&[], &sound.bytes[..len]);
+        let _ = recover(0, &sound.bytes[..len]);
     }
 }
 
@@ -203,7 +203,7 @@ fn words_counted_to_the_end_of_numbers_are_refused() {
                 live.set_ring_word(0, at, word);
             }
             live.set_head(0, u64::from((taken as u32).wrapping_add(available)));
-            assert_eq!(recover(&[], &live.bytes), Err(Error::Ring(0)));
+            assert_eq!(recover(0, &live.bytes), Err(Error::Ring(0)));
         }
     }
 }
@@ -216,7 +216,7 @@ fn declared_types_come_with_the_sites_that_have_them() {
         b"a\x1b\xff",
     ]);
     let types = |live: &LiveFile| {
-        let recovered = recover(&[], &live.bytes).expect("it is sound").expect("it was live");
+        let recovered = recover(0, &live.bytes).expect("it is sound").expect("it was live");
         let (_, mut generations) = read(&recovered.tail);
         let data = generations.remove(0);
         (data.type_names, data.typed_sites, data.types)
@@ -235,7 +235,7 @@ fn declared_types_come_with_the_sites_that_have_them() {
         assert_eq!(entries[1].name, "size 48 align 8");
     }
     live.set_header(header::TYPE_NAMES, 1 << 40);
-    assert!(matches!(recover(&[], &live.bytes), Err(Error::TooShort { .. })));
+    assert!(matches!(recover(0, &live.bytes), Err(Error::TooShort { .. })));
     live.set_header(header::TYPE_NAMES, u64::MAX);
-    assert!(matches!(recover(&[], &live.bytes), Err(Error::Header(_))));
+    assert!(matches!(recover(0, &live.bytes), Err(Error::Header(_))));
 }

@@ -72,7 +72,7 @@ proptest! {
     ) {
         let mut live = LiveFile::with_events(false);
         live.set_tables(&frames, &regions, &sites);
-        let recovered = recover(&[], &live.bytes).expect("its header is sound").expect("live");
+        let recovered = recover(0, &live.bytes).expect("its header is sound").expect("live");
         prop_assert_eq!(recovered.events, 4 + sites.len() as u64);
         for event in Reader::new(&recovered.tail).expect("a header") {
             if let Kind::Sync(sync) = event.expect("a whole trace").kind {

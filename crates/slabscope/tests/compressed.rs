@@ -74,7 +74,7 @@ fn a_killed_program_s_compressed_trace_can_be_finished() {
         let live = fs::read(directory.path().join("x.trace.zst.live")).expect("a live file");
         let needed = slabscope_recover::needed_len(&live).expect("a live file");
         let live = &live[..usize::try_from(needed).expect("a length")];
-        let recovered = slabscope_recover::recover(&trace, live);
+        let recovered = slabscope_recover::recover(trace.len() as u64, live);
         let recovered = recovered.expect("it can be recovered").expect("it did not end well");
         trace.truncate(recovered.keep);
         trace.extend(&recovered.tail);

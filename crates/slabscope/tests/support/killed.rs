@@ -15,7 +15,7 @@ pub(crate) fn finish(path: &Path) -> u64 {
     let needed = slabscope_recover::needed_len(&live).expect("a live file");
     let live = &live[..usize::try_from(needed).expect("a length")];
     let mut trace = fs::read(path).expect("a trace");
-    let recovered = slabscope_recover::recover(&trace, live);
+    let recovered = slabscope_recover::recover(trace.len() as u64, live);
     let recovered = recovered.expect("it can be recovered").expect("it did not end well");
     trace.truncate(recovered.keep);
     trace.extend(&recovered.tail);

@@ -38,6 +38,10 @@ const BEAT: Duration = Duration::from_micros(500);
 /// each.
 const BUSY_EVENTS: u64 = 64;
 
+/// Rounds in a row with fewer, until threads share none: a busy program is quiet for a moment many times, and
+/// would else read the clock for each event until the end of the next, long, pause.
+const QUIET_ROUNDS: u32 = 20;
+
 /// The pause after a round that found nothing, whoever presses.
 const REST: Duration = Duration::from_micros(50);
 
@@ -58,6 +62,8 @@ struct Drainer<'a> {
     modules: Watch,
     /// Events taken in this round.
     taken: Tally,
+    /// Rounds in a row with few events.
+    quiet: u32,
     /// Whether the trace was ended early.
     failed: bool,
     /// Whether a ring holds what nobody pushed: then none is read any more.
@@ -105,6 +111,7 @@ impl<'a> Drainer<'a> {
             events_in_generation: false,
             modules: Watch::new(second.nanos),
             taken: Tally::default(),
+            quiet: QUIET_ROUNDS,
             failed: false,
             torn: false,
         }
@@ -145,7 +152,8 @@ impl<'a> Drainer<'a> {
             }
         }
         let events: u64 = self.taken.iter().sum();
-        rings.share_readings(events > BUSY_EVENTS && self.session.may_share_readings());
+        self.quiet = if events > BUSY_EVENTS { 0 } else { self.quiet.saturating_add(1) };
+        rings.share_readings(self.quiet < QUIET_ROUNDS && self.session.may_share_readings());
         for (kind, count) in KINDS.into_iter().zip(core::mem::take(&mut self.taken)) {
             self.session.taken.add(kind, count);
         }

@@ -25,6 +25,9 @@ use slabscope_wire::live::{site, word};
 /// As the earliest time of an event: any reading will do, but no shared one.
 const FRESH: u64 = 1;
 
+/// Words in a ring at which the drainer is woken from a long pause, to have readings shared.
+const BURST: u64 = 512;
+
 /// Emits the events of one operation of one thread.
 #[derive(Debug)]
 pub struct Emitter<'a> {
@@ -225,6 +228,9 @@ impl<'a> Emitter<'a> {
         match self.try_push(event) {
             Pushed::Done { used, reading } => {
                 self.pressed |= used > self.session.pressed_at();
+                if used > BURST && self.session.is_to_share_readings() {
+                    self.session.signal().nudge();
+                }
                 reading
             }
             Pushed::Full => self.push_slow(kind, event),

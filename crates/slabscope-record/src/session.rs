@@ -235,6 +235,11 @@ impl Session {
         self.policy.clock != Clock::Precise && self.begun[0].ticks < TICKS_MAX / 2
     }
 
+    /// Whether readings may be shared, and are not yet.
+    pub(crate) fn is_to_share_readings(&self) -> bool {
+        !self.rings.shares_readings() && self.may_share_readings()
+    }
+
     /// How many words in a ring have its threads wait for the drainer, once an operation is over.
     #[inline]
     pub(crate) fn pressed_at(&self) -> u64 {

@@ -52,7 +52,8 @@ impl Signal {
 
     /// Has the drainer start its next round at once.
     pub fn nudge(&self) {
-        if self.nudged.swap(1, Ordering::Relaxed) == 0 {
+        // A load first, since many may come before the drainer does.
+        if self.nudged.load(Ordering::Relaxed) == 0 && self.nudged.swap(1, Ordering::Relaxed) == 0 {
             futex::wake(&self.nudged, 1);
         }
     }

@@ -117,6 +117,39 @@ struct Push {
     words: u64,
 }
 
+/// What a section begins with: it is announced, with what [`leave`] says of it, and begins at label 3.
+#[cfg(target_arch = "x86_64")]
+macro_rules! announce {
+    () => {
+        "2:
+        lea {ring}, [rip + 77f]
+        mov qword ptr fs:[{area} + 8], {ring}
+        3:"
+    };
+}
+
+/// What a section ends with, right after its commit, at label 4. From label 3 to there the kernel may send
+/// the thread to label 22, and so to the beginning. It wants the signature before that address.
+#[cfg(target_arch = "x86_64")]
+macro_rules! leave {
+    () => {
+        "4:
+        mov qword ptr fs:[{area} + 8], 0
+        .pushsection __slabscope_rseq_cs, \"aw\", @progbits
+        .balign 32
+        77:
+        .long 0, 0
+        .quad 3b, 4b - 3b, 22f
+        .popsection
+        .pushsection .text.slabscope_rseq_abort, \"ax\", @progbits
+        .byte 0x0f, 0xb9, 0x3d
+        .long 0x53053053
+        22:
+        jmp 2b
+        .popsection"
+    };
+}
+
 /// Pushes an event of `thread` with a reading of the clock: a run record first if another thread pushed
 /// last, then the time, then `first`, then `second` unless it is 0. The reading is `floor` at least:
 /// the clock is read until it is.
@@ -142,11 +175,7 @@ pub unsafe fn push(
     // inside by the masks; the caller vouches for those. It restores no flags and uses no stack.
     unsafe {
         core::arch::asm!(
-            // Announce the section; from label 3 to label 4 the kernel may send us to label 22.
-            "2:",
-            "lea {ring}, [rip + 77f]",
-            "mov qword ptr fs:[{area} + 8], {ring}",
-            "3:",
+            announce!(),
             "mov ecx, dword ptr fs:[{area} + 4]",
             "mov rax, -1",
             "cmp ecx, {count:e}",
@@ -212,21 +241,7 @@ pub unsafe fn push(
             "mov rax, {used}",
             // The commit.
             "mov qword ptr [{ring}], rcx",
-            "4:",
-            "mov qword ptr fs:[{area} + 8], 0",
-            ".pushsection __slabscope_rseq_cs, \"aw\", @progbits",
-            ".balign 32",
-            "77:",
-            ".long 0, 0",
-            ".quad 3b, 4b - 3b, 22f",
-            ".popsection",
-            // The kernel wants the signature before the abort address.
-            ".pushsection .text.slabscope_rseq_abort, \"ax\", @progbits",
-            ".byte 0x0f, 0xb9, 0x3d",
-            ".long 0x53053053",
-            "22:",
-            "jmp 2b",
-            ".popsection",
+            leave!(),
             area = in(reg) area.0,
             rings = in(reg) rings,
             count = in(reg) count,
@@ -333,10 +348,7 @@ pub unsafe fn extend(area: Area, streak: &Streak, event: u64) -> bool {
     // that stays behind is one of a section we are not in, until the next push takes it back.
     unsafe {
         core::arch::asm!(
-            "2:",
-            "lea {ring}, [rip + 77f]",
-            "mov qword ptr fs:[{area} + 8], {ring}",
-            "3:",
+            announce!(),
             "mov {index:e}, dword ptr fs:[{area} + 4]",
             "cmp {index:e}, dword ptr [{streak} + {cpu}]",
             "jne {over}",
@@ -358,20 +370,7 @@ pub unsafe fn extend(area: Area, streak: &Streak, event: u64) -> bool {
             "inc {words:e}",
             // The commit.
             "mov dword ptr [{ring}], {words:e}",
-            "4:",
-            "mov qword ptr fs:[{area} + 8], 0",
-            ".pushsection __slabscope_rseq_cs, \"aw\", @progbits",
-            ".balign 32",
-            "77:",
-            ".long 0, 0",
-            ".quad 3b, 4b - 3b, 22f",
-            ".popsection",
-            ".pushsection .text.slabscope_rseq_abort, \"ax\", @progbits",
-            ".byte 0x0f, 0xb9, 0x3d",
-            ".long 0x53053053",
-            "22:",
-            "jmp 2b",
-            ".popsection",
+            leave!(),
             area = in(reg) area.0,
             streak = in(reg) streak,
             event = in(reg) event,

@@ -30,7 +30,7 @@ pub(super) fn in_cache() -> Outcome {
 
 /// The same on any thread.
 pub(super) fn churn_in_cache(seed: u64, sizes: &[u32]) -> u64 {
-    let mut heap = Churn::new(LIVE_IN_CACHE, seed);
+    let mut heap = Churn::in_cache(seed);
     heap.replace(STEPS_IN_CACHE, sizes);
     heap.checksum()
 }
@@ -65,6 +65,10 @@ impl Churn {
     pub(super) fn new(live: usize, seed: u64) -> Self {
         let objects = (0..live).map(|_| Vec::new()).collect();
         Churn { objects, random: Random::new(seed), checksum: 0 }
+    }
+
+    pub(super) fn in_cache(seed: u64) -> Self {
+        Churn::new(LIVE_IN_CACHE, seed)
     }
 
     pub(super) fn replace(&mut self, steps: usize, sizes: &[u32]) {

@@ -1,8 +1,9 @@
 //! Several threads: each with its own objects, or freeing what others made.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Barrier, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use super::churn::{self, Churn, sizes};
 use super::{Outcome, mix, timed};
@@ -31,21 +32,34 @@ pub(super) fn churn_on_two() -> Outcome {
 /// The same on each of `count` threads; they share nothing.
 pub(super) fn churn_in_cache(count: u64) -> Outcome {
     let sizes = churn::small_sizes();
-    let cpu = AtomicU64::new(0);
-    let outcome = timed(|| {
-        on_threads(count, |number| {
-            let checksum = churn::churn_in_cache(number, &sizes);
-            cpu.fetch_add(cpu_nanos(), Ordering::Relaxed);
-            checksum
-        })
-    });
-    Outcome { cpu: cpu.into_inner() / count, ..outcome }
+    timed(|| on_threads(count, |number| churn::churn_in_cache(number, &sizes)))
 }
 
-/// Nanoseconds of CPU time that the calling thread has taken; 0 where the kernel does not say.
-fn cpu_nanos() -> u64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or_default()
+/// As [`churn_in_cache`], in bursts that all threads begin together, with pauses in which others have the
+/// CPUs. [`Outcome::each`] is what a thread's bursts take, were all as long as the middle one.
+pub(super) fn bursts_in_cache(count: u64) -> Outcome {
+    const BURSTS: usize = 1_000;
+    const STEPS: usize = 5_000;
+    const PAUSE: Duration = Duration::from_millis(1);
+    let (sizes, start) = (churn::small_sizes(), Barrier::new(count as usize));
+    let each = AtomicU64::new(0);
+    let outcome = timed(|| {
+        on_threads(count, |number| {
+            let mut heap = Churn::in_cache(number);
+            let mut bursts = Vec::with_capacity(BURSTS);
+            for _ in 0..BURSTS {
+                thread::sleep(PAUSE);
+                start.wait();
+                let begun = Instant::now();
+                heap.replace(STEPS, &sizes);
+                bursts.push(begun.elapsed().as_nanos() as u64);
+            }
+            let (_, &mut middle, _) = bursts.select_nth_unstable(BURSTS / 2);
+            each.fetch_add(middle * BURSTS as u64, Ordering::Relaxed);
+            heap.checksum()
+        })
+    });
+    Outcome { each: each.into_inner() / count, ..outcome }
 }
 
 /// More threads than CPUs, each with a heap of its own.

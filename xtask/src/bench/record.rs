@@ -131,14 +131,14 @@ fn compare(peer: &Peer, cases: &[&'static Case], rounds: u32, to: &mut Vec<Again
 }
 
 impl Added {
-    /// Nanoseconds of wall time that an event added, round by round.
+    /// Nanoseconds that an event added, round by round.
     fn by_round(&self) -> Vec<f64> {
         let pairs = self.untraced.iter().zip(&self.traced);
         pairs
             .map(|(untraced, traced)| {
                 // Threads that do the same at the same time have their events at the same time.
                 let events = traced.events as f64 / f64::from(self.case.threads);
-                (traced.nanos as f64 - untraced.nanos as f64) / events.max(1.0)
+                (traced.time() - untraced.time()) / events.max(1.0)
             })
             .collect()
     }
@@ -154,17 +154,6 @@ impl Added {
     fn without_stacks<'a>(&self, all: &'a [Added]) -> Option<&'a Added> {
         let mode = self.mode.without_stacks?;
         all.iter().find(|one| one.case.key == self.case.key && one.mode.name == mode)
-    }
-
-    /// As [`Added::by_round`], of CPU time that the program's own threads took.
-    fn cpu_by_round(&self) -> Vec<f64> {
-        let pairs = self.untraced.iter().zip(&self.traced);
-        pairs
-            .map(|(untraced, traced)| {
-                let events = traced.events as f64 / f64::from(self.case.threads);
-                (traced.cpu as f64 - untraced.cpu as f64) / events.max(1.0)
-            })
-            .collect()
     }
 
     /// Nanoseconds that recording added in all.

@@ -36,7 +36,7 @@ pub(crate) fn text(added: &[Added], against: &[Against]) -> String {
     }
     stacks_text(added, &mut text);
     if let Some(scaling) = scaling(added) {
-        let _ = writeln!(text, "\ntwo threads, each against one alone: {scaling:.2}, of CPU time");
+        let _ = writeln!(text, "\ntwo threads, each against one alone: {scaling:.2}");
     }
     if !against.is_empty() {
         let _ = writeln!(text, "\nAdded by others, against what ours adds without stacks:");
@@ -108,10 +108,9 @@ fn of<'a>(added: &'a [Added], case: &str) -> Option<&'a Added> {
     added.iter().find(|one| one.case.key == case && one.mode.name == PLAIN)
 }
 
-/// What an event costs each of two threads, in CPU time of theirs, against what it costs one alone.
-/// On two CPUs no third is left for the thread that writes the trace, so wall time would tell of that.
+/// What an event costs each of two threads against what it costs one alone.
 fn scaling(added: &[Added]) -> Option<f64> {
-    let cost = |case| Some(median(of(added, case)?.cpu_by_round()));
+    let cost = |case| Some(median(of(added, case)?.by_round()));
     Some(cost(TWO_THREADS)? / cost(ONE_THREAD)?)
 }
 
@@ -138,7 +137,7 @@ mod tests {
         let run = |nanos| Run {
             checksum: 1,
             nanos,
-            cpu: nanos,
+            each: 0,
             events: 100 * u64::from(case.threads),
             lost: 0,
             bytes: 650,

@@ -21,11 +21,17 @@ const BUCKETS: usize = 4;
 /// Of a span without free slots: it is in no list.
 const FULL: u8 = 0xff;
 
+/// Of a span with one slot, made where no lock may be taken: it is in no list and not counted.
+pub(crate) const APART: u8 = 0xfe;
+
 /// Lists kept whole.
 const LISTS: usize = 8;
 
 /// Who wants fewer slots gets no more than these.
 const WHOLE_MIN: u32 = 32;
+
+/// Slots are scattered when their spans have room for so many times as many.
+const SCATTERED: u32 = 8;
 
 /// Lists and spans of one class that have free slots. Its owner holds its lock.
 #[derive(Debug)]
@@ -33,6 +39,10 @@ pub(crate) struct Central {
     /// Empty ones come last.
     lists: [SlotList; LISTS],
     buckets: [SpanList; BUCKETS],
+    /// Slots of all its spans, but for those that no span was ever added for; see [`APART`].
+    slots: u32,
+    /// Of these, those that no span has: the program's, and those kept in lists by whomever.
+    used: u32,
 }
 
 impl Central {
@@ -40,6 +50,8 @@ impl Central {
         Central {
             lists: [const { SlotList::new() }; LISTS],
             buckets: [const { SpanList::new() }; BUCKETS],
+            slots: 0,
+            used: 0,
         }
     }
 
@@ -50,7 +62,15 @@ impl Central {
         }
         let mut list = SlotList::new();
         self.take(arena, want, &mut list);
+        self.used += list.len();
         list
+    }
+
+    /// Whether most slots that no span has are kept free, with `kept` more of them by the caller, and lie in
+    /// spans that have little else.
+    pub(crate) fn is_scattered(&self, kept: u32) -> bool {
+        let kept = self.lists.iter().map(SlotList::len).sum::<u32>() + kept;
+        kept >= self.used / 2 && self.slots / SCATTERED >= self.used
     }
 
     /// Keeps a list whole, or joins it to one so that both stay within `most`; returns it if there is no
@@ -103,6 +123,7 @@ impl Central {
     /// Takes in a span whose record says how many slots it has and that none is used.
     pub(crate) fn add(&mut self, arena: &Arena, page: u32) {
         arena.span(page).bucket.set(FULL);
+        self.slots += arena.span(page).slots.get();
         self.sort_in(arena, page);
     }
 
@@ -121,13 +142,21 @@ impl Central {
             fatal(&["an object was freed that was freed before: its span has none in use"])
         };
         span.used.set(used);
+        let is_counted = span.bucket.get() != APART;
+        if is_counted {
+            self.used -= slots.len;
+        }
         used < span.used_min.get() && self.has_fewer(arena, page)
     }
 
     /// So many of a span's slots were given back that its place changes; `true` if it leaves.
     #[inline(never)]
     fn has_fewer(&mut self, arena: &Arena, page: u32) -> bool {
-        if arena.span(page).used.get() == 0 {
+        let span = arena.span(page);
+        if span.used.get() == 0 {
+            if span.bucket.get() != APART {
+                self.slots -= span.slots.get();
+            }
             self.take_out(arena, page);
             return true;
         }

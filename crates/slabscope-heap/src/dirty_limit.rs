@@ -84,6 +84,11 @@ impl DirtyLimit {
         now.saturating_sub(self.since) >= WHILE
     }
 
+    /// What kept pages from going back may not be there any more.
+    pub(crate) fn try_again(&mut self) {
+        self.max = MAX;
+    }
+
     /// Notes that as many went back as could, and `dirty` are left.
     pub(crate) fn set_left(&mut self, dirty: u32) {
         self.max = MAX.max(dirty + STEP);

@@ -294,7 +294,11 @@ impl PageHeap {
 
     /// Whether half of what was in use is not any more; see [`HighWater::is_ebb`].
     pub(crate) fn is_ebb(&mut self, arena: &Arena) -> bool {
-        self.high_water.is_ebb(self.used_pages(arena))
+        let is_ebb = self.high_water.is_ebb(self.used_pages(arena));
+        if is_ebb {
+            self.dirty_limit.try_again();
+        }
+        is_ebb
     }
 
     /// Pages that are not free.

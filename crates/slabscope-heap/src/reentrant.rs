@@ -53,6 +53,7 @@ impl Heap {
             // With one slot, which is used: so the span leaves when that is freed.
             Some(class) => {
                 central::prepare(span, class, 1);
+                span.bucket.set(central::APART);
                 span.carved.set(1);
                 span.used.set(1);
                 set(arena, page, pages, State::Small);

@@ -86,7 +86,9 @@ impl Heap {
         // SAFETY: passed on to the caller.
         let _kept = unsafe { cache.front().put(class, slot) };
         debug_assert!(_kept, "there was room for it");
-        self.give_back(class, full, observer);
+        if self.give_back(class, full, observer) {
+            self.give_up_class(cache, class, observer);
+        }
         self.give_up_at_ebb(cache, observer);
     }
 
@@ -116,30 +118,53 @@ impl Heap {
     /// Gives all slots that are kept in lists back to their spans.
     pub(crate) fn flush_lists(&self, arena: &Arena, observer: &mut impl Observer) {
         for class in SizeClass::all() {
-            loop {
-                let list = self.central(class).lock().take_out_list();
-                if list.is_empty() {
-                    break;
-                }
-                self.give_back_to_spans(arena, class, list, observer);
-            }
+            self.flush_lists_of(arena, class, observer);
         }
     }
 
-    /// Gives a list back to the central list.
-    fn give_back(&self, class: SizeClass, list: SlotList, observer: &mut impl Observer) {
-        if list.is_empty() {
-            return;
+    /// As [`Heap::flush_lists`], of one class.
+    fn flush_lists_of(&self, arena: &Arena, class: SizeClass, observer: &mut impl Observer) {
+        loop {
+            let list = self.central(class).lock().take_out_list();
+            if list.is_empty() {
+                break;
+            }
+            self.give_back_to_spans(arena, class, list, observer);
         }
+    }
+
+    /// Gives the slots of one class back to their spans that the cache and the central list keep.
+    #[cold]
+    #[inline(never)]
+    fn give_up_class(
+        &self,
+        cache: &mut ThreadCache,
+        class: SizeClass,
+        observer: &mut impl Observer,
+    ) {
         let Some(arena) = self.arena() else { return };
+        for list in [cache.take_second(class), cache.take_first(class)] {
+            self.give_back_to_spans(arena, class, list, observer);
+        }
+        self.flush_lists_of(arena, class, observer);
+    }
+
+    /// Gives a list back to the central list; `true` if it and others that are kept had better go back to their
+    /// spans.
+    fn give_back(&self, class: SizeClass, list: SlotList, observer: &mut impl Observer) -> bool {
+        if list.is_empty() {
+            return false;
+        }
+        let Some(arena) = self.arena() else { return false };
         // One of each list is looked at, the others when they go back to their spans.
         if let Some(slot) = list.iter().next() {
             span_of(arena, slot, class);
         }
         let mut central = self.central(class).lock();
         let rest = central.keep_list(list, batch_of(class));
+        let is_scattered = central.is_scattered(batch_of(class) + rest.len());
         if rest.is_empty() {
-            return;
+            return is_scattered;
         }
         // What is given back last is the first to be used again: the oldest makes room for it.
         let oldest = central.take_out_list();
@@ -147,6 +172,7 @@ impl Heap {
         drop(central);
         self.give_back_to_spans(arena, class, oldest, observer);
         self.give_back_to_spans(arena, class, rest, observer);
+        is_scattered
     }
 
     /// Gives slots back to their spans, and spans that empty to the page heap.

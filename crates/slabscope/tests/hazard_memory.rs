@@ -21,7 +21,7 @@ fn resident() -> usize {
 
 #[test]
 fn a_peak_of_one_gibibyte_falls_to_little() {
-    for peak in ["small_peak", "mixed_peak", "large_peak"] {
+    for peak in ["small_peak", "mixed_peak", "large_peak", "scattered_peak"] {
         succeed(&mut child(peak, None));
     }
 }
@@ -63,6 +63,34 @@ fn mixed_peak() {
 #[ignore = "run by its parent, in a process of its own"]
 fn large_peak() {
     rise_and_fall(&[300_000, 40_000_000, 5_000_000, 70_000]);
+}
+
+/// Takes one gibibyte in objects of sizes of all kinds, gives it back in random order, and looks.
+#[test]
+#[ignore = "run by its parent, in a process of its own"]
+fn scattered_peak() {
+    let mut random = 1_u64;
+    let mut next = move || {
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize
+    };
+    let mut objects: Vec<Vec<u8>> = Vec::with_capacity(4 << 20);
+    let mut bytes = 0;
+    while bytes < 1 << 30 {
+        let size = 8 + (next() % (16 << (next() % 8)));
+        objects.push(vec![1; size]);
+        bytes += size;
+    }
+    for last in (1..objects.len()).rev() {
+        objects.swap(last, next() % (last + 1));
+    }
+    assert!(resident() > 1 << 30);
+    let table = objects.capacity() * size_of::<Vec<u8>>();
+    objects.clear();
+    let rest = resident();
+    // Of what is free in short runs as much is kept as is in use, which is the table.
+    assert!(rest < (64 << 20) + 2 * table, "{rest} bytes are left");
 }
 
 #[test]

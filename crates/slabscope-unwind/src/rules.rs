@@ -189,12 +189,14 @@ impl Rules {
         self.epoch.load(Ordering::SeqCst)
     }
 
-    /// Forgets what was cached: modules have changed.
+    /// Forgets what was cached: modules have changed. The epoch goes on before, for who is about to keep
+    /// an old rule, and after, for who found one that was not forgotten yet.
     pub(crate) fn forget(&self) {
         self.epoch.fetch_add(1, Ordering::SeqCst);
         for word in &self.cache {
             word.store(0, Ordering::SeqCst);
         }
+        self.epoch.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Whether an address came up that no module has.
@@ -227,6 +229,8 @@ impl Slot {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
     use crate::table::Builder;
 
@@ -261,6 +265,41 @@ mod tests {
         rules.forget();
         assert_eq!(find(rules, 0x7000_0010), Rule::FRAME_POINTER);
         assert_eq!(find(rules, usize::MAX), Rule::NONE);
+    }
+
+    /// What a walk finds in an epoch is kept for as long as that lasts, so nothing of before may be found.
+    #[test]
+    fn an_epoch_has_no_rule_from_before() {
+        static RULES: Rules = Rules::new();
+        static ENDED: AtomicU32 = AtomicU32::new(0);
+        const FIRST: usize = 0x7000_0000;
+        const ROUNDS: u32 = 300;
+        let walker = std::thread::spawn(|| {
+            let mut oldest = std::vec![u32::MAX; 2 * ROUNDS as usize + 1];
+            while ENDED.load(Ordering::Relaxed) == 0 {
+                let epoch = RULES.epoch();
+                let rule = find(&RULES, FIRST + 0x10).bits();
+                let oldest = &mut oldest[epoch as usize];
+                *oldest = rule.min(*oldest);
+            }
+            oldest
+        });
+        // One module after the other at the same place, each with a rule of its own.
+        for round in 1..=ROUNDS {
+            let mut builder = Builder::new(10).unwrap();
+            builder.push(0x10, Rule::from_bits(round)).unwrap();
+            RULES.publish(FIRST, FIRST + 0x1000, builder.finish()).unwrap();
+            if let Some(before) = (round as usize).checked_sub(2) {
+                RULES.set_end(before, 0);
+            }
+            RULES.forget();
+            std::thread::sleep(core::time::Duration::from_micros(100));
+        }
+        ENDED.store(1, Ordering::Relaxed);
+        let oldest = walker.join().unwrap();
+        for (round, found) in (1..).zip(oldest.iter().skip(2).step_by(2)) {
+            assert!(*found >= round, "module {found} is found when {round} was there");
+        }
     }
 
     #[test]

@@ -17,6 +17,9 @@ unsafe impl Zeroed for Module {}
 /// The modules found so far.
 pub(crate) struct Scanner {
     modules: Option<Growing<Module>>,
+    /// Whether the last scan found changes. One that was keeping an old rule at that moment took it back
+    /// since, but who met it in between may have kept what follows from it.
+    had_changed: bool,
 }
 
 /// What one scan knows.
@@ -33,7 +36,7 @@ struct Scan<'a> {
 
 impl Scanner {
     pub(crate) const fn new() -> Self {
-        Scanner { modules: None }
+        Scanner { modules: None, had_changed: false }
     }
 
     /// All modules that were ever found.
@@ -53,13 +56,16 @@ impl Scanner {
         let mut lines = Scratch::new(LINES).ok_or(Errno::NO_MEMORY)?;
         let seen = [false; MODULES_MAX];
         let mut scan = Scan { rules, modules, now_ns, seen, begun: None, changed: false };
-        maps::each(lines.as_mut_slice(), |mapping| scan.take(mapping))?;
-        scan.end_those_unseen();
+        let looked = maps::each(lines.as_mut_slice(), |mapping| scan.take(mapping));
+        if looked.is_ok() {
+            scan.end_those_unseen();
+        }
         let changed = scan.changed;
-        if changed {
+        if changed || self.had_changed {
             rules.forget();
         }
-        Ok(changed)
+        self.had_changed = changed;
+        looked.map(|_| changed)
     }
 }
 

@@ -6,25 +6,16 @@ mod support;
 
 use std::ffi::{CStr, CString, c_void};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
-use support::{Traces, child, replay, succeed};
+use support::{Traces, built, child, replay, succeed};
 
 #[global_allocator]
 static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
 
-/// The library that `examples/own_copy.rs` is built as.
-fn library() -> PathBuf {
-    let tests = std::env::current_exe().expect("this program");
-    let built = tests.ancestors().nth(2).expect("a target directory");
-    let path = built.join("examples").join("libown_copy.so");
-    assert!(path.exists(), "{} is missing: cargo build --examples", path.display());
-    path
-}
-
 /// Loads the library; it stays.
 fn load() -> *mut c_void {
-    let path = CString::new(library().as_os_str().as_bytes()).expect("a path without NUL");
+    let path = std::env::var_os("LIBRARY").expect("the parent says where");
+    let path = CString::new(path.as_bytes()).expect("a path without NUL");
     // SAFETY: the library's initialisers are those of Rust's standard library.
     let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     assert!(!library.is_null(), "{} does not load", path.to_string_lossy());
@@ -40,11 +31,12 @@ fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
 
 #[test]
 fn a_library_with_its_own_copy_is_served_and_leaves_our_trace_exact() {
-    succeed(&mut child("loads", None));
+    let library = built::library();
+    succeed(child("loads", None).env("LIBRARY", &library));
     let traces = Traces::new();
     let path = traces.path("dlopen.trace");
     let variable = format!("traceallocfree=1,out={}", path.display());
-    succeed(child("loads", Some(&variable)).env("TRACED", "1"));
+    succeed(child("loads", Some(&variable)).env("LIBRARY", &library).env("TRACED", "1"));
     assert_eq!(replay(&path).lost(), 0);
 }
 

@@ -6,12 +6,12 @@ mod support;
 
 use std::ffi::{c_int, c_void};
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use slabscope_trace::alloc_free::StackFrame;
 use slabscope_wire::alloc_free::frame;
-use support::{Replayed, Traces, child, own_stack, replay, succeed};
+use support::{Replayed, Traces, built, child, own_stack, replay, succeed};
 
 #[global_allocator]
 static GLOBAL: slabscope::Slabscope = slabscope::Slabscope::new();
@@ -200,20 +200,9 @@ fn small_stacks_are_enough() {
     assert_eq!(stack_of(&replayed, IN_HANDLER).iter().filter(interrupted).count(), 1);
 }
 
-/// The demonstration program, built for release with `panic=abort`, all its crates.
-fn aborting() -> PathBuf {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("aborting");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--release", "--package", "slabscope-demo", "--target-dir"]);
-    cargo.arg(&target).env("CARGO_PROFILE_RELEASE_PANIC", "abort").current_dir(ours);
-    succeed(&mut cargo);
-    target.join("release/slabscope-demo")
-}
-
 #[test]
 fn stacks_of_a_program_that_aborts_when_it_panics_are_whole() {
-    let program = aborting();
+    let program = built::aborting();
     let traces = Traces::new();
     let path = traces.path("unwinding-aborting.trace");
     let variable = format!("traceallocfree=1,stacks=64,out={}", path.display());

@@ -2,6 +2,8 @@
 //! traces that is as simple as can be, so that it can be believed.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+pub(crate) mod asked;
+pub(crate) mod built;
 pub(crate) mod counting;
 pub(crate) mod handing;
 pub(crate) mod killed;

@@ -253,16 +253,17 @@ impl<'a> Drainer<'a> {
                     if let Some(count) = self.taken.get_mut(kind as usize) {
                         *count += 1;
                     }
-                    if kind.has_argument() {
-                        at += 1;
-                    }
+                    let has_argument = kind.has_argument();
+                    at += u64::from(has_argument);
                     if !failed {
                         self.generation.note_site(site);
                         let Generation { batch, out, .. } = &mut self.generation;
                         batch.make_room(out, number, thread, ns);
-                        match word::decode(rings.word(ring, at)) {
-                            Word::Argument(argument) => batch.event(ns, kind, id, argument),
-                            _ => batch.object(ns, kind, id, site),
+                        if !has_argument {
+                            batch.object(ns, kind, id, site);
+                        } else if let Word::Argument(argument) = word::decode(rings.word(ring, at))
+                        {
+                            batch.event(ns, kind, id, argument);
                         }
                     }
                 }

@@ -320,6 +320,17 @@ impl Rings {
         self.words.get(at).map_or(0, |word| word.load(Ordering::Acquire))
     }
 
+    /// How many words of `ring` in a row, from the one at `from` on and before `to`, are events of objects.
+    #[inline]
+    pub(crate) fn objects(&self, ring: usize, from: u64, to: u64) -> u64 {
+        let at = ring * CAPACITY as usize + (from & (CAPACITY - 1)) as usize;
+        let len = to.saturating_sub(from).min(CAPACITY - (from & (CAPACITY - 1))) as usize;
+        let words = self.words.get(at..at + len).unwrap_or_default();
+        // Acquire: as in `word`.
+        let is_object = |word: &&AtomicU64| word::is_object(word.load(Ordering::Acquire));
+        words.iter().take_while(is_object).count() as u64
+    }
+
     /// How many events stand in the rings, those that the drainer is taking included.
     pub(crate) fn events_left(&self) -> u64 {
         let of_ring = |(ring, head): (usize, &RingHead)| {

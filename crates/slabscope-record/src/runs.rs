@@ -55,8 +55,11 @@ impl Walk {
             match word::decode(rings.word(self.ring, at)) {
                 Word::Event { kind, .. } if has_time => {
                     at += 1 + u64::from(kind.has_argument());
-                    self.at = at;
                     self.records += 1;
+                    // Most come in a row, at one time.
+                    let more = rings.objects(self.ring, at, self.end);
+                    (at, self.records) = (at + more, self.records + more);
+                    self.at = at;
                 }
                 Word::Time(ticks) if ticks > horizon => return Stop::Later,
                 Word::Time(ticks) => {

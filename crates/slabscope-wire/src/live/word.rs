@@ -117,9 +117,18 @@ pub fn decode(word: u64) -> Word {
     }
 }
 
+/// Whether `word` is the event of an object, as nearly all are: the only word of it.
+#[inline]
+pub fn is_object(word: u64) -> bool {
+    const FIRST: u64 = EVENT_FIRST + EventKind::Object as u64;
+    const LAST: u64 = EVENT_FIRST + EventKind::ObjectFree as u64;
+    (FIRST..=LAST).contains(&(word & 0xf))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alloc_free::EventKind::{Object, ObjectAlloc, ObjectFree};
     use crate::alloc_free::KINDS;
 
     #[test]
@@ -129,6 +138,8 @@ mod tests {
             let word = event(kind, (1 << 36) - 1, SITE_MAX);
             assert_eq!(decode(word), Word::Event { kind, id: (1 << 36) - 1, site: SITE_MAX });
             assert_ne!(event(kind, 0, 0), 0);
+            let is_object = matches!(kind, Object | ObjectAlloc | ObjectFree);
+            assert_eq!(super::is_object(word), is_object);
             visited += 1;
         }
         assert_eq!(visited, 9);
@@ -136,6 +147,7 @@ mod tests {
         assert_eq!(decode(time((1 << 60) - 1)), Word::Time((1 << 60) - 1));
         assert_eq!(decode(argument(7)), Word::Argument(7));
         assert_eq!(decode(0), Word::Hole);
+        assert!(![run(1), time(1), argument(1), 0, 13].into_iter().any(super::is_object));
         assert_eq!(decode(13), Word::Unknown);
         assert_eq!(split_span_argument(span_argument(1 << 40, 271)), (1 << 40, 271));
     }

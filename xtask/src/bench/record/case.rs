@@ -50,7 +50,13 @@ pub(crate) struct Mode {
     pub(crate) build: Build,
     /// The mode of the same build without stacks, where this has them.
     pub(crate) without_stacks: Option<&'static str>,
+    /// Whether events may be missing in the trace.
+    pub(crate) may_lose: bool,
 }
+
+/// A mode of a plain build that records everything, without stacks.
+const PLAIN: Mode =
+    Mode { name: "none", options: "", build: Build::Plain, without_stacks: None, may_lose: false };
 
 /// How a program is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,22 +70,19 @@ pub(crate) enum Build {
 }
 
 /// All that are measured, the default first.
-pub(crate) const MODES: [Mode; 5] = [
-    Mode { name: "none", options: "", build: Build::Plain, without_stacks: None },
-    Mode {
-        name: "tables_16",
-        options: "stacks=16",
-        build: Build::Plain,
-        without_stacks: Some("none"),
-    },
-    Mode { name: "fp_none", options: "", build: Build::FramePointers, without_stacks: None },
+pub(crate) const MODES: [Mode; 6] = [
+    PLAIN,
+    Mode { name: "tables_16", options: "stacks=16", without_stacks: Some("none"), ..PLAIN },
+    Mode { name: "fp_none", build: Build::FramePointers, ..PLAIN },
     Mode {
         name: "fp_16",
         options: "stacks=16",
         build: Build::FramePointers,
         without_stacks: Some("fp_none"),
+        ..PLAIN
     },
-    Mode { name: "zstd", options: "compress=zstd", build: Build::Zstd, without_stacks: None },
+    Mode { name: "zstd", options: "compress=zstd", build: Build::Zstd, ..PLAIN },
+    Mode { name: "drop", options: "overflow=drop", may_lose: true, ..PLAIN },
 ];
 
 /// The programs that run the workloads on our heap, those that the modes need.

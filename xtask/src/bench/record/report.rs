@@ -25,7 +25,7 @@ pub(crate) fn text(added: &[Added], against: &[Against]) -> String {
         let _ = writeln!(
             text,
             "{:<20}{:>9.1}{:>11.1}{:>6.1}{:>13.2}{:>13.1}{:>9.1}",
-            format!("{}/{}", one.case.key, one.mode.name),
+            key(one),
             one.median_of(|run| run.events as f64) / 1e6,
             median(by_round.clone()),
             spread(by_round),
@@ -33,6 +33,9 @@ pub(crate) fn text(added: &[Added], against: &[Against]) -> String {
             events_per_second(one) / 1e6,
             one.median_of(|run| run.end_nanos as f64) / 1e6,
         );
+    }
+    for one in added.iter().filter(|one| one.mode.may_lose) {
+        let _ = writeln!(text, "{:<29}{:>11.2} % of the events lost", key(one), 100.0 * lost(one));
     }
     stacks_text(added, &mut text);
     if let Some(scaling) = scaling(added) {
@@ -63,9 +66,8 @@ fn stacks_text(added: &[Added], text: &mut String) {
         let _ = writeln!(text, "\nAdded to each alloc event by its call stack, ns:");
     }
     for (one, by_round) in found {
-        let key = format!("{}/{}", one.case.key, one.mode.name);
         let (middle, spread) = (median(by_round.clone()), spread(by_round));
-        let _ = writeln!(text, "{key:<29}{middle:>11.1}{spread:>6.1}");
+        let _ = writeln!(text, "{:<29}{middle:>11.1}{spread:>6.1}", key(one));
     }
 }
 
@@ -74,7 +76,6 @@ pub(crate) fn json(added: &[Added], against: &[Against]) -> String {
     let ratio = |one: &Against| of(added, one.case).map(|ours| one.added_nanos / ours.nanos());
     let of_peer = |name| against.iter().filter(move |one| one.peer == name);
     let by_key = |value: &dyn Fn(&Added) -> f64| -> Map<String, Value> {
-        let key = |one: &Added| format!("{}/{}", one.case.key, one.mode.name);
         added.iter().map(|one| (key(one), json!(value(one)))).collect()
     };
     let heaptrack: Map<String, Value> =
@@ -85,8 +86,13 @@ pub(crate) fn json(added: &[Added], against: &[Against]) -> String {
         .iter()
         .filter_map(|one| {
             let added = median(one.stacks_by_round(one.without_stacks(added)?));
-            Some((format!("{}/{}", one.case.key, one.mode.name), json!(added)))
+            Some((key(one), json!(added)))
         })
+        .collect();
+    let losing: Map<String, Value> = added
+        .iter()
+        .filter(|one| one.mode.may_lose)
+        .map(|one| (key(one), json!(lost(one))))
         .collect();
     let all = json!({
         "added_ns_per_alloc_by_stacks": stacks,
@@ -98,6 +104,7 @@ pub(crate) fn json(added: &[Added], against: &[Against]) -> String {
         "added_time_heaptrack_over_ours": heaptrack,
         "added_time_dhat_over_ours": single(DHAT),
         "added_time_heapscope_over_ours": single(HEAPSCOPE),
+        "lost_share": losing,
         "events_per_s_sustained": plain().map(events_per_second).fold(0.0, f64::max),
         "events_per_s_by_workload": by_key(&events_per_second),
     });
@@ -112,6 +119,16 @@ fn of<'a>(added: &'a [Added], case: &str) -> Option<&'a Added> {
 fn scaling(added: &[Added]) -> Option<f64> {
     let cost = |case| Some(median(of(added, case)?.by_round()));
     Some(cost(TWO_THREADS)? / cost(ONE_THREAD)?)
+}
+
+/// What the results call it.
+fn key(one: &Added) -> String {
+    format!("{}/{}", one.case.key, one.mode.name)
+}
+
+/// The share of the events that is not in the trace.
+fn lost(added: &Added) -> f64 {
+    added.median_of(|run| run.lost as f64 / run.events.max(1) as f64)
 }
 
 fn bytes_per_event(added: &Added) -> f64 {

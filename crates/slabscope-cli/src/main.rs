@@ -33,6 +33,11 @@ use clap::Parser;
 
 use args::{Args, Command};
 
+/// It takes large kernel pages, and keeps them: a fifth of the time goes into small ones otherwise.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static HEAP: slabscope::Slabscope = slabscope::Slabscope::new();
+
 fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Report(args) => report::run(&args),

@@ -52,6 +52,7 @@ const LAYERS: [Layer; 15] = [
     Layer {
         name: "slabscope-cli",
         below: &[
+            "slabscope",
             "slabscope-analysis",
             "slabscope-recover",
             "slabscope-symbols",

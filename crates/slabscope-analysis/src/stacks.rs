@@ -1,6 +1,8 @@
 //! Call stacks of the whole trace, each kept once: a stack is its innermost frame, and every frame
 //! knows the one outside of it.
 
+mod current;
+
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -11,6 +13,7 @@ use slabscope_trace::alloc_free::{GenerationData, ModuleEntry};
 use slabscope_trace::{Stack as TraceStack, Time};
 
 use crate::frame::Frame;
+use current::Current;
 
 /// A stack: the number of its innermost node, in the order they were met; 0 is no stack.
 #[derive(
@@ -61,8 +64,10 @@ pub(crate) struct Stacks {
     by_node: HashMap<Node, StackId, RandomState>,
     places: Interned<Place>,
     modules: Vec<ModuleEntry>,
-    /// The frames of this generation: by their number in it.
-    current: HashMap<u64, StackId, RandomState>,
+    /// The frames of this generation.
+    current: Current,
+    /// The modules that are there in it.
+    present: Vec<(u32, ModuleEntry)>,
 }
 
 impl Default for Stacks {
@@ -72,7 +77,8 @@ impl Default for Stacks {
             by_node: HashMap::default(),
             places: Interned::default(),
             modules: Vec::new(),
-            current: HashMap::default(),
+            current: Current::default(),
+            present: Vec::new(),
         }
     }
 }
@@ -80,16 +86,19 @@ impl Default for Stacks {
 impl Stacks {
     /// Takes in the frames and modules of a generation that begins at this time.
     pub(crate) fn take(&mut self, data: &GenerationData, start: Time) {
-        self.current.clear();
         let modules = self.modules_of(&data.modules, start);
+        let mut current = std::mem::take(&mut self.current);
+        current.begin(data.frames.len(), modules == self.present);
         for frame in &data.frames {
-            let outer = self.current.get(&frame.parent).copied().unwrap_or_default();
+            let outer = current.get(frame.parent).unwrap_or_default();
             let address = frame.lookup_address();
-            let place =
-                self.places.number(Place::Address { module: find(&modules, address), address });
-            let node = self.node(outer, place);
-            self.current.insert(frame.id, node);
+            current.tell(frame.id, (address, outer), || {
+                let place = Place::Address { module: find(&modules, address), address };
+                let place = self.places.number(place);
+                self.node(outer, place)
+            });
         }
+        (self.current, self.present) = (current, modules);
     }
 
     /// The stack with this number in this generation; `named` gets the one of the standard table.
@@ -100,7 +109,7 @@ impl Stacks {
     ) -> StackId {
         // Where the trace has names, they are those of the files it was made from.
         let Some(named) = named() else {
-            return self.current.get(&number).copied().unwrap_or_default();
+            return self.current.get(number).unwrap_or_default();
         };
         let mut stack = StackId::NONE;
         let frames: Vec<_> = named.frames().collect();

@@ -1,6 +1,7 @@
 //! The modules of the program, as the trace and the live file have them.
 
 use slabscope_os::file::Errno;
+use slabscope_os::say::Decimal;
 use slabscope_os::{clock, say};
 use slabscope_unwind::{Module, Unwinder};
 use slabscope_wire::buffer::Buffer;
@@ -21,12 +22,14 @@ pub(crate) struct Watch {
     next_ns: u64,
     /// When the trace began.
     begun_ns: u64,
+    /// Whether it was said that some have no room.
+    complained: bool,
 }
 
 impl Watch {
     /// Of a trace that began then.
     pub(crate) fn new(begun_ns: u64) -> Self {
-        Watch { next_ns: 0, begun_ns }
+        Watch { next_ns: 0, begun_ns, complained: false }
     }
 
     /// Looks, if it is time to or somebody wants it; whether anything has changed.
@@ -36,6 +39,7 @@ impl Watch {
             return false;
         }
         let changed = stacks.unwinder().scan(now_ns).unwrap_or(false);
+        self.complain_of_left_out(stacks.unwinder().left_out());
         let end_ns = clock::monotonic_ns();
         // Tables are made of a new module once: that does not say what the next look takes.
         let cost = if changed { 0 } else { end_ns.saturating_sub(now_ns) };
@@ -44,6 +48,19 @@ impl Watch {
             keep(stacks.unwinder(), live, now_ns, self.begun_ns);
         }
         changed
+    }
+
+    /// Says once that some modules have no unwind table.
+    fn complain_of_left_out(&mut self, left_out: u32) {
+        if left_out > 0 && !self.complained {
+            self.complained = true;
+            let left_out = Decimal::new(left_out.into());
+            say::line(&[
+                "no room for the unwind tables of ",
+                left_out.as_str(),
+                " modules; call stacks end in their code, until there is",
+            ]);
+        }
     }
 }
 

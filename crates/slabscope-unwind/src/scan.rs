@@ -20,6 +20,8 @@ pub(crate) struct Scanner {
     /// Whether the last scan found changes. One that was keeping an old rule at that moment took it back
     /// since, but who met it in between may have kept what follows from it.
     had_changed: bool,
+    /// Modules that the last scan had no room for.
+    left_out: u32,
 }
 
 /// What one scan knows.
@@ -32,11 +34,18 @@ struct Scan<'a> {
     /// What begins at a mapping of a file's first byte, until it turns out to have code there.
     begun: Option<(usize, Image)>,
     changed: bool,
+    /// Modules there was no room for.
+    left_out: u32,
 }
 
 impl Scanner {
     pub(crate) const fn new() -> Self {
-        Scanner { modules: None, had_changed: false }
+        Scanner { modules: None, had_changed: false, left_out: 0 }
+    }
+
+    /// Modules that the last scan had no room for.
+    pub(crate) fn left_out(&self) -> u32 {
+        self.left_out
     }
 
     /// All modules that were ever found.
@@ -55,12 +64,14 @@ impl Scanner {
         let modules = self.modules.as_mut().ok_or(Errno::NO_MEMORY)?;
         let mut lines = Scratch::new(LINES).ok_or(Errno::NO_MEMORY)?;
         let seen = [false; MODULES_MAX];
-        let mut scan = Scan { rules, modules, now_ns, seen, begun: None, changed: false };
+        let mut scan =
+            Scan { rules, modules, now_ns, seen, begun: None, changed: false, left_out: 0 };
         let looked = maps::each(lines.as_mut_slice(), |mapping| scan.take(mapping));
         if looked.is_ok() {
             scan.end_those_unseen();
         }
         let changed = scan.changed;
+        self.left_out = scan.left_out;
         if changed || self.had_changed {
             rules.forget();
         }
@@ -104,7 +115,14 @@ impl Scan<'_> {
 
     /// A module that was not there before, or is there again.
     fn add(&mut self, image: &Image, found: &Found<'_>) {
-        self.changed = true;
+        match self.try_add(image, found) {
+            Some(()) => self.changed = true,
+            None => self.left_out += 1,
+        }
+    }
+
+    /// `None` when there is no room for it; the next scan finds it anew.
+    fn try_add(&mut self, image: &Image, found: &Found<'_>) -> Option<()> {
         let mut modules = self.modules.as_mut_slice().iter_mut();
         if let Some(again) = modules.find(|module| module.is_again(image, found)) {
             (again.unloaded_ns, again.changed_ns) = (0, self.now_ns);
@@ -113,21 +131,22 @@ impl Scan<'_> {
             if let Some(seen) = self.seen.get_mut(number) {
                 *seen = true;
             }
-            return;
+            return Some(());
         }
-        let Some(table) = image.table() else { return };
+        let table = image.table()?;
         let overlaps = |module: &Module| module.first < image.end && image.first < module.end;
         if self.modules.as_slice().iter().any(overlaps) {
             self.rules.begin_era();
         }
-        let Some(number) = self.rules.publish(image.first, image.end, table) else { return };
-        let Some(()) = self.modules.push(Module::EMPTY) else { return };
+        let number = self.rules.publish(image.first, image.end, table)?;
+        self.modules.push(Module::EMPTY)?;
         if let Some(module) = self.modules.as_mut_slice().get_mut(number) {
             module.fill(number as u32 + 1, image, found, self.now_ns);
         }
         if let Some(seen) = self.seen.get_mut(number) {
             *seen = true;
         }
+        Some(())
     }
 
     fn end_those_unseen(&mut self) {

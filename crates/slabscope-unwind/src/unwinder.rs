@@ -1,6 +1,7 @@
 //! The whole: modules, their rules, and walks by them.
 
 use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use slabscope_os::file::Errno;
 use slabscope_os::lock::Lock;
@@ -18,6 +19,7 @@ pub struct Unwinder {
     rules: Rules,
     /// Held during a scan. Nobody waits for it.
     scanner: Lock<Scanner>,
+    left_out: AtomicU32,
 }
 
 impl core::fmt::Debug for Unwinder {
@@ -30,7 +32,11 @@ impl Unwinder {
     /// One that knows of no module yet.
     #[expect(clippy::new_without_default, reason = "it is made for a static")]
     pub const fn new() -> Self {
-        Unwinder { rules: Rules::new(), scanner: Lock::new(Scanner::new()) }
+        Unwinder {
+            rules: Rules::new(),
+            scanner: Lock::new(Scanner::new()),
+            left_out: AtomicU32::new(0),
+        }
     }
 
     /// Finds modules that were loaded or unloaded since the last call; whether there were any. A call
@@ -45,10 +51,16 @@ impl Unwinder {
                 let changed = scanner.scan(&self.rules, now_ns);
                 // However it went: else who meets the address again would ask for a look each time.
                 self.rules.settle_unknown();
+                self.left_out.store(scanner.left_out(), Ordering::Relaxed);
                 changed
             }
             None => Ok(false),
         }
+    }
+
+    /// Modules for which the last scan had no room: no memory, or too many of them. Stacks end in their code.
+    pub fn left_out(&self) -> u32 {
+        self.left_out.load(Ordering::Relaxed)
     }
 
     /// Whether an address came up that was in no module: time for a [`scan`](Unwinder::scan).

@@ -71,9 +71,12 @@ impl Generation<'_> {
         let session = self.session;
         let stacks = session.stacks().map_or(0, |stacks| stacks.without());
         let mut batch = self.data(data::BUILD);
-        for (key, without) in
-            [("without a stack", stacks), ("without their type", session.type_names().without())]
-        {
+        let left_out = session.stacks().map_or(0, |stacks| stacks.unwinder().left_out());
+        for (key, without) in [
+            ("without a stack", stacks),
+            ("without their type", session.type_names().without()),
+            ("modules without an unwind table", left_out.into()),
+        ] {
             if without > 0 {
                 let without = Decimal::new(without);
                 batch.record(|b| b.text(key.as_bytes()) && b.text(without.as_str().as_bytes()));

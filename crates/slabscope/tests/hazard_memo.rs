@@ -54,7 +54,8 @@ fn depths(times: usize) -> Vec<usize> {
 /// Runs a test in a process with a trace, and gives it with what was found besides.
 fn trace(name: &str) -> (Replayed, asked::Found) {
     let traces = Traces::new();
-    let (path, found) = (traces.path("memo.trace"), traces.path("memo.txt"));
+    let path = traces.path(&format!("memo-{name}.trace"));
+    let found = path.with_extension("txt");
     let variable = format!("traceallocfree=1,stacks={DEPTH},out={}", path.display());
     succeed(child(name, Some(&variable)).env("FOUND", &found));
     let replayed = replay(&path);

@@ -138,7 +138,8 @@ fn walks_through_a_library_that_was_unloaded_are_not_remembered() {
 
 fn unload(depth: usize) {
     let traces = Traces::new();
-    let (path, other) = (traces.path("stacks-unloaded.trace"), traces.path("libother.so"));
+    let path = traces.path(&format!("stacks-unloaded-{depth}.trace"));
+    let other = traces.path(&format!("libother-{depth}.so"));
     let library = built::library();
     std::fs::copy(&library, &other).expect("a copy");
     let variable = format!("traceallocfree=0,stacks={depth},out={}", path.display());
@@ -157,7 +158,7 @@ fn unload(depth: usize) {
         let module = replayed.modules.values().find(|module| module.path.ends_with(name));
         module.unwrap_or_else(|| panic!("{name} is a module: {:?}", replayed.modules))
     };
-    let (first, second) = (module("libown_copy.so"), module("libother.so"));
+    let (first, second) = (module("libown_copy.so"), module(&format!("libother-{depth}.so")));
     let gone = first.unloaded.expect("it was unloaded");
     assert!(first.loaded.expect("after the start") < gone, "{first:?}");
     assert!(gone <= second.loaded.expect("after the first"), "{second:?}");

@@ -1,9 +1,10 @@
 //! Sites with call stacks.
 //!
-//! The stack is hashed as it is walked, or compared with what its thread walked last (`memos`), and one look into an index gives the number of a site that
-//! came before. Only a new one is taken apart: its frames are interned from the outermost on, each
-//! as an address and the frame that called it, so that stacks share what they have in common. What no
-//! table has room for is recorded without a stack, and counted.
+//! The stack is hashed as it is walked, or compared with what its thread walked last (`memos`), and one
+//! look into an index gives the number of a site that came before. Only a new one is taken apart: those
+//! of its frames that are not known yet are interned, from the outermost on, each as an address and the
+//! frame that called it, so that stacks share what they have in common. What no table has room for is
+//! recorded without a stack, and counted.
 
 mod frames;
 mod look;
